@@ -1,0 +1,75 @@
+"""Activations, each with its derivatives of any order: what a jet needs to pass through it."""
+
+import functools
+from collections.abc import Callable
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array
+
+
+class Activation:
+    """An elementwise function by name; `derivatives(x, n)` lists its derivatives of order 0 to n at x."""
+
+    def __init__(self, name: str, derivatives: Callable[[Array, int], list[Array]]):
+        self.name = name
+        self.derivatives = derivatives
+
+    def __call__(self, x: Array) -> Array:
+        return self.derivatives(x, 0)[0]
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+def _tanh(x: Array, n: int) -> list[Array]:
+    """Every derivative is a polynomial in y = tanh(x): p' (1 - y^2) follows p."""
+    y = jnp.tanh(x)
+    polynomial, out = np.polynomial.Polynomial([0, 1]), [y]
+    for _ in range(n):
+        polynomial = polynomial.deriv() * np.polynomial.Polynomial([1, 0, -1])
+        out.append(jnp.polyval(jnp.asarray(polynomial.coef[::-1], x.dtype), y, unroll=128))
+    return out
+
+
+def _sin(x: Array, n: int) -> list[Array]:
+    s, c = jnp.sin(x), jnp.cos(x)
+    return [(s, c, -s, -c)[k % 4] for k in range(n + 1)]
+
+
+def _cos(x: Array, n: int) -> list[Array]:
+    return _sin(x, n + 1)[1:]
+
+
+def _by_nesting(function: Callable[[Array], Array], x: Array, n: int) -> list[Array]:
+    out = []
+    for _ in range(n + 1):
+        out.append(function(x))
+        function = _slope(function)
+    return out
+
+
+def _slope(function: Callable[[Array], Array]) -> Callable[[Array], Array]:
+    return lambda x: jax.jvp(function, (x,), (jnp.ones_like(x),))[1]
+
+
+def _silu(x: Array) -> Array:
+    return x * jax.lax.logistic(x)
+
+
+def _gelu(x: Array) -> Array:
+    return 0.5 * x * (1 + jax.lax.erf(x / np.sqrt(2).astype(x.dtype)))
+
+
+cos = Activation("cos", _cos)
+
+ACTIVATIONS = {
+    activation.name: activation
+    for activation in (
+        Activation("tanh", _tanh),
+        Activation("sin", _sin),
+        Activation("silu", functools.partial(_by_nesting, _silu)),
+        Activation("gelu", functools.partial(_by_nesting, _gelu)),
+    )
+}

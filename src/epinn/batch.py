@@ -1,0 +1,40 @@
+"""Several seeds at once: trees of arrays with one leading axis for the seeds."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+
+from .errors import InputError
+
+
+def stack(trees: Sequence[Any]) -> Any:
+    """One tree with a leading seed axis. What is not an array (operators, names) is taken from the first tree."""
+    columns = list(zip(*(jax.tree.leaves(eqx.filter(tree, eqx.is_array)) for tree in trees), strict=True))
+    if any(leaf.shape != column[0].shape for column in columns for leaf in column):
+        raise InputError("seeds that run together must have the same number of points and sensors.")
+    arrays, static = eqx.partition(trees[0], eqx.is_array)
+    stacked = jax.tree.unflatten(jax.tree.structure(arrays), [jnp.stack(column) for column in columns])
+    return eqx.combine(stacked, static)
+
+
+def unstack(tree: Any, size: int) -> list[Any]:
+    """The trees of the single seeds."""
+    arrays, static = eqx.partition(tree, eqx.is_array)
+    return [eqx.combine(jax.tree.map(lambda leaf, i=i: leaf[i], arrays), static) for i in range(size)]
+
+
+def over_seeds(function: Callable[..., Any], *trees: Any) -> Any:
+    """`function` of one seed, applied along the leading axis of all arrays in `trees`.
+
+    A single seed is not vectorised: products with a batch axis of one are slower than plain ones on a CPU.
+    """
+    size = jax.tree.leaves(eqx.filter(trees, eqx.is_array))[0].shape[0]
+    if size > 1:
+        return eqx.filter_vmap(function)(*trees)
+    arrays, static = eqx.partition(trees, eqx.is_array)
+    result = function(*eqx.combine(jax.tree.map(lambda leaf: leaf[0], arrays), static))
+    arrays, static = eqx.partition(result, eqx.is_array)
+    return eqx.combine(jax.tree.map(lambda leaf: leaf[None], arrays), static)

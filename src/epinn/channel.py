@@ -1,0 +1,97 @@
+"""The one row type: an operator applied to the fields at some points, compared with targets, known to some precision.
+
+The optimiser's loss (weight times mean square) and the Bayesian log-likelihood (-1/2 sum r^2/sigma^2) are two readings
+of the same residuals, so every method works on every problem.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Literal
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from .field import Operator
+from .jet import Jet
+from .network import Solution
+
+Kind = Literal["equation", "boundary", "initial", "data", "constraint"]
+Noise = Literal["exact", "known", "unknown"]
+
+TOLERANCE = 0.01  # standard deviation that stands for "exact" in a likelihood, unless the user says otherwise
+
+
+class Channel(eqx.Module):
+    """Residuals of one condition.
+
+    `partner` points turn the residual into a difference (periodic sides); `centred` subtracts the mean over the points
+    (a field that should be constant, its mean square then the variance); `sampled` points may be drawn anew in training.
+    """
+
+    name: str = eqx.field(static=True)
+    kind: Kind = eqx.field(static=True)
+    operator: Operator
+    points: Float[Array, "n d"]
+    target: Float[Array, "n k"]
+    sigma: Float[Array, "#n"]
+    noise: Noise = eqx.field(static=True, default="exact")
+    given: Mapping[str, Float[Array, " n"]] = eqx.field(default_factory=dict)
+    partner: Float[Array, "n d"] | None = None
+    centred: bool = eqx.field(static=True, default=False)
+    weight: float | None = eqx.field(static=True, default=None)
+    sampled: bool = eqx.field(static=True, default=False)
+
+    def push(self, function: Callable) -> list:
+        """A function of one point, pushed forward as a jet at all points of the channel (and at their partners)."""
+        at_point = lambda x: function(Jet.variable(x, self.operator.orders))  # noqa: E731
+        sides = [self.points] if self.partner is None else [self.points, self.partner]
+        return [jax.vmap(at_point)(side) for side in sides]
+
+    def residual(self, jets: Sequence[Jet], unknowns: Mapping[str, Array]) -> Float[Array, "n k"]:
+        """The residuals, from the jets of all fields that `push` gave."""
+        apply = jax.vmap(self.operator, in_axes=(0, 0, None, 0))
+        value = apply(jets[0], self.points, unknowns, self.given)
+        if self.partner is not None:
+            value = value - apply(jets[1], self.partner, unknowns, self.given)
+        residual = value - self.target
+        return residual - jnp.mean(residual, axis=0) if self.centred else residual
+
+
+def residuals(channels: Sequence[Channel], solution: Solution) -> list[Float[Array, "n k"]]:
+    """What is left of every condition."""
+    return [channel.residual(channel.push(solution.network), solution.unknowns) for channel in channels]
+
+
+def mean_square(residual: Float[Array, "... n k"]) -> Float[Array, ""]:
+    """The optimiser's reading: the squared residual of a point, averaged over points."""
+    return jnp.mean(jnp.sum(residual**2, axis=-1))
+
+
+def log_likelihood(
+    channels: Sequence[Channel], rows: Sequence[Array], log_sigma: Mapping[str, Array] | None = None
+) -> Float[Array, ""]:
+    """The Bayesian reading; `log_sigma` has the channels whose noise is itself unknown."""
+    total = jnp.zeros(())
+    for channel, row in zip(channels, rows, strict=True):
+        if log_sigma and channel.name in log_sigma:
+            total += -0.5 * jnp.sum(row**2) * jnp.exp(-2 * log_sigma[channel.name]) - row.size * log_sigma[channel.name]
+        else:
+            total += -0.5 * jnp.sum((row / channel.sigma[:, None]) ** 2)
+    return total
+
+
+def describe_noise(channels: Sequence[Channel]) -> list[dict]:
+    """What each channel's sigma is and where it came from, for reports."""
+    origin = {"exact": "tolerance", "known": "given by the user", "unknown": "inferred"}
+    return [
+        {
+            "channel": channel.name,
+            "rows": int(channel.target.size),
+            "noise": channel.noise,
+            "sigma": None if channel.noise == "unknown" else float(np.median(channel.sigma)),
+            "origin": origin[channel.noise],
+        }
+        for channel in channels
+    ]

@@ -1,0 +1,24 @@
+"""What can go wrong in a way that the user can mend. Each message is one line that says what to do next."""
+
+import difflib
+from collections.abc import Iterable
+
+
+class EpinnError(Exception):
+    """A failure with a message for the user; the command line prints it without a traceback."""
+
+
+class InputError(EpinnError, ValueError):
+    """A mistake in what was asked: an unknown name, a wrong shape, a value that makes no sense."""
+
+
+class Diverged(EpinnError, ArithmeticError):
+    """Training or sampling left the finite numbers."""
+
+
+def unknown_name(what: str, name: str, known: Iterable[str]) -> InputError:
+    """An error for a name that does not exist, with the nearest one that does."""
+    known = sorted(known)
+    near = difflib.get_close_matches(name, known, n=1, cutoff=0.4)
+    hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(known) or 'none'}."
+    return InputError(f"there is no {what} {name!r}; {hint}")

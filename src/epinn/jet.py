@@ -1,0 +1,156 @@
+"""A value and its partial derivatives, carried through a network in one forward pass.
+
+A *multi-index* such as (2, 0) says how often each coordinate is differentiated: u_xx in (x, t). A `Jet` stacks the
+derivatives of one quantity for a set of multi-indices along its first axis. Pushing the jet of the coordinates through
+a network gives the jet of the output: a dense layer is one matrix product for the whole stack, an activation follows
+Faa di Bruno's rule. Networks are written once, with the functions below, and run on plain arrays and on jets alike.
+"""
+
+import functools
+import itertools
+import math
+from collections.abc import Callable, Iterable, Sequence
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from .activation import Activation
+
+MultiIndex = tuple[int, ...]
+
+
+def lower_closure(requests: Iterable[MultiIndex]) -> tuple[MultiIndex, ...]:
+    """Every derivative that the requested ones are built from, the value first, by rising order."""
+    below = (itertools.product(*(range(n + 1) for n in request)) for request in requests)
+    return tuple(sorted(set(itertools.chain.from_iterable(below)), key=lambda index: (sum(index), index)))
+
+
+class Jet(eqx.Module):
+    """Partial derivatives of one quantity at one point: `stack[i]` belongs to the multi-index `orders[i]`."""
+
+    stack: Float[Array, "orders *shape"]
+    orders: tuple[MultiIndex, ...] = eqx.field(static=True)
+
+    @classmethod
+    def variable(cls, x: Float[Array, " d"], orders: tuple[MultiIndex, ...]) -> "Jet":
+        """The coordinates themselves: value x, first derivatives the unit vectors, all others zero."""
+        rows = [x]
+        for order in orders[1:]:
+            rows.append(jnp.asarray(order, x.dtype) if sum(order) == 1 else jnp.zeros_like(x))
+        return cls(jnp.stack(rows), orders)
+
+    @property
+    def value(self) -> Array:
+        return self.stack[0]
+
+    def __getitem__(self, order: MultiIndex) -> Array:
+        return self.stack[self.orders.index(order)]
+
+    def __add__(self, other: "Jet | Array | float") -> "Jet":
+        if isinstance(other, Jet):
+            return Jet(self.stack + other.stack, self.orders)
+        return Jet(self.stack.at[0].add(other), self.orders)
+
+    def __sub__(self, other: "Jet | Array | float") -> "Jet":
+        return self + -1.0 * other
+
+    def __mul__(self, other: "Jet | Array | float") -> "Jet":
+        if isinstance(other, Jet):
+            return Jet(jnp.stack([_product(self, other, order) for order in self.orders]), self.orders)
+        return Jet(self.stack * other, self.orders)
+
+    __radd__ = __add__
+    __rmul__ = __mul__
+
+
+Value = Array | Jet
+
+
+def affine(weight: Float[Array, "out in"], bias: Float[Array, " out"] | None, x: Value) -> Value:
+    """A dense layer."""
+    y = Jet(x.stack @ weight.T, x.orders) if isinstance(x, Jet) else weight @ x
+    return y if bias is None else y + bias
+
+
+def activate(activation: Activation, x: Value) -> Value:
+    """An elementwise function, by Faa di Bruno's rule on a jet."""
+    if not isinstance(x, Jet):
+        return activation(x)
+    outer = activation.derivatives(x.value, max(map(sum, x.orders)))
+
+    @functools.cache
+    def derivative(k: int, order: MultiIndex) -> Array:
+        """D^order of activation^(k)(x): differentiate once by the chain rule, the rest by the product rule."""
+        if not any(order):
+            return outer[k]
+        rest = _minus_one(order)
+        return sum(  # type: ignore[return-value]
+            _binomial(rest, part) * derivative(k + 1, part) * x[_subtract(order, part)] for part in lower_closure([rest])
+        )
+
+    return Jet(jnp.stack([derivative(0, order) for order in x.orders]), x.orders)
+
+
+def join(parts: Sequence[Value]) -> Value:
+    """Concatenation along the last axis; plain arrays among jets are constants."""
+    jets = [part for part in parts if isinstance(part, Jet)]
+    if not jets:
+        return jnp.concatenate(parts)  # type: ignore[arg-type]
+    orders = jets[0].orders
+    stacks = [part.stack if isinstance(part, Jet) else _constant(part, orders) for part in parts]
+    return Jet(jnp.concatenate(stacks, axis=-1), orders)
+
+
+def opaque(function: Callable[[Array], Array], x: Value) -> Value:
+    """A function we cannot look into: its jet by nested forward differentiation along the input's Taylor polynomial."""
+    if not isinstance(x, Jet):
+        return function(x)
+    dimension = len(x.orders[0])
+
+    def along(step: Float[Array, " d"]) -> Array:
+        return function(sum((_monomial(step, order) * x[order] for order in x.orders[1:]), start=x.value))
+
+    @functools.cache
+    def derivative(order: MultiIndex) -> Callable[[Array], Array]:
+        if not any(order):
+            return along
+        inner, axis = derivative(_minus_one(order)), _first(order)
+        unit = jnp.zeros(dimension, x.stack.dtype).at[axis].set(1.0)
+        return lambda step: jax.jvp(inner, (step,), (unit,))[1]
+
+    origin = jnp.zeros(dimension, x.stack.dtype)
+    return Jet(jnp.stack([derivative(order)(origin) for order in x.orders]), x.orders)
+
+
+def _monomial(step: Array, order: MultiIndex) -> Array:
+    return jnp.stack([step[axis] ** n for axis, n in enumerate(order) if n]).prod() / math.prod(map(math.factorial, order))
+
+
+def _constant(value: Array, orders: tuple[MultiIndex, ...]) -> Array:
+    return jnp.zeros((len(orders), *value.shape), value.dtype).at[0].set(value)
+
+
+def _product(a: Jet, b: Jet, order: MultiIndex) -> Array:
+    """Leibniz' rule."""
+    return sum(  # type: ignore[return-value]
+        _binomial(order, part) * a[part] * b[_subtract(order, part)] for part in lower_closure([order])
+    )
+
+
+def _binomial(n: MultiIndex, k: MultiIndex) -> int:
+    return math.prod(map(math.comb, n, k))
+
+
+def _subtract(a: MultiIndex, b: MultiIndex) -> MultiIndex:
+    return tuple(i - j for i, j in zip(a, b, strict=True))
+
+
+def _first(order: MultiIndex) -> int:
+    return next(axis for axis, n in enumerate(order) if n)
+
+
+def _minus_one(order: MultiIndex) -> MultiIndex:
+    axis = _first(order)
+    return (*order[:axis], order[axis] - 1, *order[axis + 1 :])

@@ -1,0 +1,129 @@
+"""Dropout-PINN: hidden activations are switched off at random, and the spread over masks is the band.
+
+Two variants. During `training` the masks are there from the first step, and the network is trained anew; one mask per
+step, whose expected loss is that of a mask per point. At `prediction` only, they are applied to the base PINN as it is:
+this is the variant that reproduces the paper's tables. Dropout does not touch scalar unknowns: their spread is zero.
+"""
+
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import equinox as eqx
+import jax
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from ..batch import stack, unstack
+from ..channel import Channel, residuals
+from ..errors import InputError, unknown_name
+from ..jet import Value
+from ..network import MLP, AbstractNetwork, Solution
+from ..pinn import Pinn, create_solutions, train_solution
+from ..posterior import Posterior
+from ..sampler import Sampler
+from ..train import Objective, Progress
+from .method import Method
+
+VARIANTS = ("prediction", "training")
+
+
+class MaskedNetwork(AbstractNetwork):
+    """A network with its hidden activations multiplied by masks."""
+
+    mlp: MLP
+    masks: tuple[Float[Array, " width"], ...]
+
+    def features(self, x: Value) -> Value:
+        return self.mlp.features(x, self.masks)
+
+    def __call__(self, x: Value) -> Value:
+        return self.mlp(x, self.masks)
+
+
+class DropoutSampler(Sampler):
+    """A network and a rate; the index is one mask per hidden layer, scaled so that its mean is one."""
+
+    base: Solution
+    rate: float = eqx.field(static=True)
+
+    def index(self, key: PRNGKeyArray) -> tuple[Float[Array, " width"], ...]:
+        mlp = _mlp(self.base)
+        keys = jax.random.split(key, len(mlp.hidden))
+        keep = 1 - self.rate
+        return tuple(
+            jax.random.bernoulli(k, keep, (n,)).astype(mlp.weights[0].dtype) / keep
+            for k, n in zip(keys, mlp.hidden, strict=True)
+        )
+
+    def solution(self, index: tuple[Float[Array, " width"], ...]) -> Solution:
+        return Solution(MaskedNetwork(_mlp(self.base), index), self.base.raw, self.base.positive)
+
+
+class DropoutObjective(Objective):
+    """Residuals of the network under a random mask."""
+
+    rest: Solution
+    rate: float = eqx.field(static=True)
+
+    def residuals(self, parameters: Solution, channels: Sequence[Channel], prepared: None, key: PRNGKeyArray) -> list[Array]:
+        sampler = DropoutSampler(eqx.combine(parameters, self.rest), self.rate)
+        return residuals(channels, sampler.solution(sampler.index(key)))
+
+
+@dataclass(frozen=True)
+class DropoutMethod(Method):
+    """Settings: the dropout rate, and when dropout is active: at `prediction` only, or during `training` too."""
+
+    name: ClassVar[str] = "dropout"
+    summary: ClassVar[str] = (
+        "Dropout-PINN: random masks on the hidden layers (at prediction only, unless dropout.during=training)"
+    )
+
+    rate: float = 0.05
+    during: str = "prediction"
+
+    def __post_init__(self) -> None:
+        if not 0 < self.rate < 1:
+            raise InputError(f"dropout.rate must lie between 0 and 1, not {self.rate}.")
+        if self.during not in VARIANTS:
+            raise unknown_name("dropout variant", self.during, VARIANTS)
+
+    @property
+    def uses_base(self) -> bool:
+        return self.during == "prediction"
+
+    def attach(self, pinns: Sequence[Pinn], keys: PRNGKeyArray, progress: Progress) -> list[Posterior]:
+        size, problem = len(pinns), pinns[0].problem
+        for pinn in pinns:
+            _mlp(pinn.solution)
+        if self.during == "prediction":
+            return [Posterior(DropoutSampler(pinn.solution, self.rate), pinn.problem, self.name) for pinn in pinns]
+        init_keys, train_keys = (jax.vmap(functools.partial(jax.random.fold_in, data=i))(keys) for i in range(2))
+        outcome, solution = train_solution(
+            create_solutions(pinns[0].base, [pinn.problem for pinn in pinns], init_keys),
+            stack([pinn.channels for pinn in pinns]),
+            problem,
+            objective=functools.partial(DropoutObjective, rate=self.rate),
+            keys=train_keys,
+            descent=pinns[0].base.descent,
+            weights=pinns[0].weights,
+            progress=progress,
+            stage="dropout",
+        )
+        return [
+            Posterior(
+                DropoutSampler(trained, self.rate),
+                pinn.problem,
+                self.name,
+                failure=failure,
+                seconds=outcome.seconds / size,
+            )
+            for trained, pinn, failure in zip(unstack(solution, size), pinns, outcome.failures, strict=True)
+        ]
+
+
+def _mlp(solution: Solution) -> MLP:
+    if not isinstance(solution.network, MLP):
+        raise InputError("dropout needs the hidden layers of one of epinn's own networks; use another method.")
+    return solution.network

@@ -1,0 +1,221 @@
+"""E-PINN: a small network with a random index, added to a frozen base PINN.
+
+    u(x, z) = base(x) + learnable([x, h(x)], z) + alpha * prior([x, h(x)], z),    z ~ N(0, I)
+
+h are the base's last hidden activations. Both networks see z twice: joined to their input, and projected on their
+outputs (d_z of them for each field). Freezing concerns the *parameters* of base and prior: derivatives with respect to
+x flow through h and through the prior, since the residuals need them.
+"""
+
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from ..batch import over_seeds, stack, unstack
+from ..channel import Channel
+from ..jet import Jet, Value, affine, join
+from ..network import MLP, AbstractNetwork, Frozen, Solution, trainable
+from ..pinn import Pinn, redraw
+from ..posterior import Posterior
+from ..sampler import Sampler
+from ..train import Descent, Objective, Progress, minimise
+from .method import Method
+
+
+class IndexedNetwork(eqx.Module):
+    """A network of features and index: [features, z] -> fields x d_z outputs, projected on z."""
+
+    mlp: MLP
+
+    @classmethod
+    def create(cls, features: int, index: int, fields: int, hidden: Sequence[int], **options) -> "IndexedNetwork":
+        return cls(MLP.create(features + index, hidden, fields * index, **options))
+
+    def __call__(self, features: Value, z: Float[Array, " dz"]) -> Value:
+        fields = self.mlp.biases[-1].size // z.size
+        return affine(jnp.kron(jnp.eye(fields, dtype=z.dtype), z), None, self.mlp(join([features, z])))
+
+
+class Epinet(eqx.Module):
+    """Learnable plus frozen prior network; and for unknown parameters, a learnable plus a frozen linear map of z."""
+
+    learnable: IndexedNetwork
+    prior: Frozen
+    shift: Float[Array, " unknowns"]
+    slope: Float[Array, "unknowns dz"]
+    prior_slope: Frozen
+    alpha: float = eqx.field(static=True)
+
+    def __call__(self, features: Value, z: Float[Array, " dz"]) -> Value:
+        return self.learnable(features, z) + self.prior.content(features, z) * self.alpha
+
+    def unknowns(self, z: Float[Array, " dz"]) -> Float[Array, " unknowns"]:
+        return self.shift + (self.slope + self.alpha * self.prior_slope.content) @ z
+
+
+class EpinetNetwork(AbstractNetwork):
+    """The E-PINN at one index."""
+
+    base: AbstractNetwork
+    epinet: Epinet
+    z: Float[Array, " dz"]
+
+    def features(self, x: Value) -> Value:
+        return self.base.features(x)
+
+    def __call__(self, x: Value) -> Value:
+        return self.base(x) + self.epinet(epinet_features(self.base, x), self.z)
+
+
+class EpinetSampler(Sampler):
+    """Base and epinet; the index is z."""
+
+    base: Solution
+    epinet: Epinet
+
+    def index(self, key: PRNGKeyArray) -> Float[Array, " dz"]:
+        return jax.random.normal(key, self.epinet.slope.shape[1:], self.epinet.slope.dtype)
+
+    def solution(self, index: Float[Array, " dz"]) -> Solution:
+        shifts = dict(zip(sorted(self.base.raw), self.epinet.unknowns(index), strict=True))
+        raw = {name: value + shifts[name] for name, value in self.base.raw.items()}
+        return Solution(EpinetNetwork(self.base.network, self.epinet, index), raw, self.base.positive)
+
+
+def epinet_features(base: AbstractNetwork, x: Value) -> Value:
+    return join([x, base.features(x)])
+
+
+class FrozenBaseObjective(Objective):
+    """Residuals of the E-PINN at random indices. What the base contributes is pushed through once, not at every step."""
+
+    base: Solution
+    rest: Epinet
+    indices: int = eqx.field(static=True)
+
+    def prepare(self, channels: Sequence[Channel]) -> list[list[tuple[Jet, Jet]]]:
+        network = self.base.network
+        return [channel.push(lambda x: (network(x), epinet_features(network, x))) for channel in channels]
+
+    def residuals(
+        self, parameters: Epinet, channels: Sequence[Channel], prepared: list[list[tuple[Jet, Jet]]], key: PRNGKeyArray
+    ) -> list[Array]:
+        epinet = eqx.combine(parameters, self.rest)
+        sampler = EpinetSampler(self.base, epinet)
+
+        def at(z: Float[Array, " dz"]) -> list[Array]:
+            unknowns = sampler.solution(z).unknowns
+            add = jax.vmap(lambda value, features: value + epinet(features, z))
+            jets = [[add(*side) for side in sides] for sides in prepared]
+            return [channel.residual(jet, unknowns) for channel, jet in zip(channels, jets, strict=True)]
+
+        return jax.vmap(lambda k: at(sampler.index(k)))(jax.random.split(key, self.indices))
+
+
+class JointObjective(Objective):
+    """Residuals of the E-PINN at random indices, the base trained on together with the epinet."""
+
+    rest: EpinetSampler
+    indices: int = eqx.field(static=True)
+
+    def residuals(
+        self, parameters: EpinetSampler, channels: Sequence[Channel], prepared: None, key: PRNGKeyArray
+    ) -> list[Array]:
+        sampler = eqx.combine(parameters, self.rest)
+
+        def at(key: PRNGKeyArray) -> list[Array]:
+            solution = sampler.solution(sampler.index(key))
+            return [channel.residual(channel.push(solution.network), solution.unknowns) for channel in channels]
+
+        return jax.vmap(at)(jax.random.split(key, self.indices))
+
+
+@dataclass(frozen=True)
+class EpinetMethod(Method):
+    """Settings: sizes of the learnable and the prior network, dimension of z, prior scale alpha, indices per step."""
+
+    name: ClassVar[str] = "epinet"
+    summary: ClassVar[str] = "E-PINN: a small network with a random index, attached to the trained PINN (the paper's method)"
+
+    hidden: tuple[int, ...] = (32, 32, 32)
+    prior_hidden: tuple[int, ...] = (5, 5)
+    index_dim: int = 8
+    alpha: float = 0.05
+    prior_initialisation: str = "xavier"
+    epochs: int = 10_000
+    learning_rate: float = 1e-3
+    schedule: str = "constant"
+    indices_per_step: int = 1
+    train_base: bool = False
+
+    def attach(self, pinns: Sequence[Pinn], keys: PRNGKeyArray, progress: Progress) -> list[Posterior]:
+        problem, size = pinns[0].problem, len(pinns)
+        base, channels = stack([pinn.solution for pinn in pinns]), stack([pinn.channels for pinn in pinns])
+        init_keys, train_keys = (jax.vmap(functools.partial(jax.random.fold_in, data=i))(keys) for i in range(2))
+        epinet = _create(self, base, init_keys, problem.domain.dimension, len(problem.fields))
+        if self.train_base:
+            sampler = EpinetSampler(base, epinet)
+            parameters, rest = trainable(sampler)
+            objective: Objective = JointObjective(rest, self.indices_per_step)
+        else:
+            parameters, rest = trainable(epinet)
+            objective = FrozenBaseObjective(base, rest, self.indices_per_step)
+        outcome = minimise(
+            objective,
+            parameters,
+            channels,
+            keys=train_keys,
+            descent=Descent(self.epochs, self.learning_rate, self.schedule),
+            weights=pinns[0].weights,
+            redraw=redraw(problem),
+            progress=progress,
+            stage="epinet",
+        )
+        trained = eqx.combine(outcome.parameters, rest)
+        samplers = unstack(trained if self.train_base else EpinetSampler(base, trained), size)
+        return [
+            Posterior(
+                sampler,
+                pinn.problem,
+                self.name,
+                diagnostics={"losses": dict(zip([c.name for c in channels], outcome.losses[-1, i].tolist(), strict=True))},
+                failure=failure,
+                seconds=outcome.seconds / size,
+            )
+            for i, (sampler, pinn, failure) in enumerate(zip(samplers, pinns, outcome.failures, strict=True))
+        ]
+
+
+@eqx.filter_jit
+def _create(method: EpinetMethod, base: Solution, keys: PRNGKeyArray, dimension: int, fields: int) -> Epinet:
+    def one(base: Solution, key: PRNGKeyArray) -> Epinet:
+        learn_key, prior_key, slope_key = jax.random.split(key, 3)
+        features = jax.eval_shape(lambda x: epinet_features(base.network, x), jnp.zeros(dimension)).size
+        learnable = IndexedNetwork.create(features, method.index_dim, fields, method.hidden, key=learn_key)
+        prior = IndexedNetwork.create(
+            features,
+            method.index_dim,
+            fields,
+            method.prior_hidden,
+            key=prior_key,
+            initialisation=method.prior_initialisation,
+            random_biases=True,
+        )
+        unknowns = len(base.raw)
+        prior_slope = jax.random.normal(slope_key, (unknowns, method.index_dim)) / method.index_dim**0.5
+        return Epinet(
+            learnable,
+            Frozen(prior),
+            jnp.zeros(unknowns),
+            jnp.zeros((unknowns, method.index_dim)),
+            Frozen(prior_slope),
+            method.alpha,
+        )
+
+    return over_seeds(one, base, keys)

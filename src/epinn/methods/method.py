@@ -1,0 +1,29 @@
+"""What a method is: settings, and a way from trained base PINNs to posteriors."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from jaxtyping import PRNGKeyArray
+
+from ..pinn import Pinn
+from ..posterior import Posterior
+from ..train import Progress
+
+
+@dataclass(frozen=True)
+class Method(ABC):
+    """A frozen dataclass whose fields are the method's settings."""
+
+    name: ClassVar[str]
+    summary: ClassVar[str]
+
+    @property
+    def uses_base(self) -> bool:
+        """Whether the trained base PINN matters, or only its problem and shape."""
+        return True
+
+    @abstractmethod
+    def attach(self, pinns: Sequence[Pinn], keys: PRNGKeyArray, progress: Progress) -> list[Posterior]:
+        """One posterior for each base PINN (one per seed, all of one shape); `keys` has one key for each."""

@@ -1,0 +1,176 @@
+"""The base PINN: a network, and the unknown parameters, fitted to the channels of a problem."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from .batch import over_seeds, stack, unstack
+from .channel import Channel, residuals
+from .domain import Box
+from .errors import Diverged
+from .network import MLP, Encoding, Frozen, Solution, trainable
+from .problem import Problem, as_key, as_points
+from .train import Descent, Objective, Outcome, Progress, Redraw, Weights, minimise
+
+
+@dataclass(frozen=True)
+class Base:
+    """The base network and its training.
+
+    `fourier` random frequencies of the given scale replace the coordinates; `scale_inputs` maps the box to [-1, 1];
+    `output_scale` multiplies the output. `polish` L-BFGS steps follow the epochs.
+    """
+
+    hidden: tuple[int, ...] = (32, 32, 32)
+    activation: str = "tanh"
+    initialisation: str = "xavier"
+    fourier: int = 0
+    fourier_scale: float = 1.0
+    scale_inputs: bool = False
+    output_scale: float = 1.0
+    epochs: int = 20_000
+    learning_rate: float = 5e-3
+    schedule: str = "cosine"
+    optimizer: str = "adam"
+    polish: int = 0
+
+    @property
+    def descent(self) -> Descent:
+        return Descent(self.epochs, self.learning_rate, self.schedule, self.optimizer)
+
+    def network(self, domain: Box, fields: int, key: PRNGKeyArray) -> MLP:
+        frequency_key, network_key = jax.random.split(key)
+        frequencies = None
+        if self.fourier:
+            normal = jax.random.normal(frequency_key, (self.fourier, domain.dimension))
+            frequencies = Frozen(2 * np.pi * self.fourier_scale * normal)
+        bounds = (domain.lower, domain.upper) if self.scale_inputs else None
+        return MLP.create(
+            domain.dimension,
+            self.hidden,
+            fields,
+            key=network_key,
+            activation=self.activation,
+            initialisation=self.initialisation,
+            encoding=Encoding(bounds=bounds, frequencies=frequencies),
+            output_scale=self.output_scale,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Pinn:
+    """A trained base PINN. Call it at points for the fields there."""
+
+    solution: Solution
+    problem: Problem
+    channels: tuple[Channel, ...]
+    base: Base = Base()
+    weights: Weights = Weights()
+    steps: list[int] = field(default_factory=list)
+    losses: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
+    seconds: float = 0.0
+    failure: str | None = None
+
+    def __call__(self, points: Any) -> Float[Array, "n fields"]:
+        return self.solution(as_points(points, self.problem.domain))
+
+
+class PinnObjective(Objective):
+    """The residuals of a candidate solution."""
+
+    rest: Solution
+
+    def residuals(self, parameters: Solution, channels: Sequence[Channel], prepared: None, key: PRNGKeyArray) -> list[Array]:
+        return residuals(channels, eqx.combine(parameters, self.rest))
+
+
+def fit(
+    problem: Problem,
+    *,
+    key: PRNGKeyArray | int = 0,
+    base: Base = Base(),
+    weights: Weights = Weights(),
+    progress: Progress | None = None,
+) -> Pinn:
+    """Train a base PINN on a problem."""
+    (pinn,) = fit_seeds([problem], keys=[key], base=base, weights=weights, progress=progress)
+    if pinn.failure:
+        raise Diverged(pinn.failure)
+    return pinn
+
+
+def fit_seeds(
+    problems: Sequence[Problem],
+    *,
+    keys: Sequence[PRNGKeyArray | int],
+    base: Base = Base(),
+    weights: Weights = Weights(),
+    progress: Progress | None = None,
+) -> list[Pinn]:
+    """Train one base PINN per seed, all at once. The problems may differ in their data, not in their equations.
+
+    A seed that diverges says so in `failure`; the others go on.
+    """
+    problem, size = problems[0], len(problems)
+    point_keys, network_keys, train_keys = jax.vmap(lambda key: jax.random.split(key, 3), out_axes=1)(
+        jnp.stack([as_key(key) for key in keys])
+    )
+    channels = stack([p.channels(key) for p, key in zip(problems, point_keys, strict=True)])
+    solution = create_solutions(base, problems, network_keys)
+    descents = [base.descent, Descent(base.polish, optimizer="lbfgs")] if base.polish else [base.descent]
+    outcomes = []
+    for descent in descents:
+        outcome, solution = train_solution(
+            solution, channels, problem, keys=train_keys, descent=descent, weights=weights, progress=progress
+        )
+        outcomes.append(outcome)
+    seconds = sum(outcome.seconds for outcome in outcomes) / size
+    return [
+        Pinn(
+            solution=s,
+            problem=p,
+            channels=c,
+            base=base,
+            weights=weights,
+            steps=outcomes[0].steps,
+            losses=outcomes[0].losses[:, i],
+            seconds=seconds,
+            failure=next((outcome.failures[i] for outcome in outcomes if outcome.failures[i]), None),
+        )
+        for i, (s, p, c) in enumerate(zip(unstack(solution, size), problems, unstack(channels, size), strict=True))
+    ]
+
+
+def create_solutions(base: Base, problems: Sequence[Problem], keys: PRNGKeyArray) -> Solution:
+    """Untrained solutions, one per seed, stacked."""
+    networks = _networks(base, problems[0].domain, len(problems[0].fields), keys)
+    return stack([p.solution(network) for p, network in zip(problems, unstack(networks, len(problems)), strict=True)])
+
+
+@eqx.filter_jit
+def _networks(base: Base, domain: Box, fields: int, keys: PRNGKeyArray) -> MLP:
+    return over_seeds(lambda key: base.network(domain, fields, key), keys)
+
+
+def train_solution(
+    solution: Solution,
+    channels: Sequence[Channel],
+    problem: Problem,
+    *,
+    objective: Callable[[Solution], Objective] = PinnObjective,
+    **options: Any,
+) -> tuple[Outcome, Solution]:
+    """Minimise over all parameters of a (stacked) solution."""
+    parameters, rest = trainable(solution)
+    outcome = minimise(objective(rest), parameters, channels, redraw=redraw(problem), **options)
+    return outcome, eqx.combine(outcome.parameters, rest)
+
+
+def redraw(problem: Problem) -> Redraw | None:
+    return Redraw(problem.channels, problem.points.resample) if problem.points.resample else None

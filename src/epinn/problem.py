@@ -1,0 +1,232 @@
+"""A problem: a domain, what must hold in it, what is unknown, and the exact solution if it is known."""
+
+import dataclasses
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from .channel import Channel
+from .conditions import Condition, Constant, Data, Dirichlet, Equation, Initial, own_points
+from .domain import Box, Face
+from .errors import InputError, unknown_name
+from .field import Names, at_points
+from .network import AbstractNetwork, Opaque, Solution
+
+COLLOCATION = {1: 128, 2: 1024}  # by dimension; 4096 above
+PER_FACE = {1: 1, 2: 64}  # by dimension; 256 above
+SUMMARY_GRID = {1: 101, 2: 33, 3: 17}  # points along each coordinate when a field is averaged
+SLOTS = ("equation", "boundary", "initial", "data", "extra")
+
+
+@dataclass(frozen=True)
+class Unknown:
+    """A parameter to be inferred: where to start, and how far around it a Bayesian method should look.
+
+    With `positive`, the logarithm is what is inferred: start at `guess`, `scale` is relative. `exact`, if known, is
+    only used to judge the result.
+    """
+
+    guess: float = 1.0
+    scale: float = 1.0
+    positive: bool = False
+    exact: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.positive and self.guess <= 0:
+            raise InputError(f"an unknown that is positive needs a positive guess, not {self.guess}.")
+        if not self.scale > 0:
+            raise InputError(f"the scale of an unknown must be positive, not {self.scale}.")
+
+    @property
+    def raw(self) -> float:
+        return math.log(self.guess) if self.positive else self.guess
+
+
+@dataclass(frozen=True)
+class Points:
+    """How the points of equations and conditions are chosen; None leaves a number to the dimension of the domain.
+
+    `boundary` counts the points on each face. With `resample` = k the points are drawn anew every k steps.
+    """
+
+    collocation: int | None = None
+    boundary: int | None = None
+    sampling: str | None = None
+    resample: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Everything that is known about a solution.
+
+    `equation`, `boundary`, `initial`, `data` and `extra` each take one condition or a list; a plain function is an
+    equation, a plain number a Dirichlet value. `exact` is a function of the coordinates by name, with one value per field.
+    """
+
+    domain: Box
+    equation: Any
+    boundary: Any = ()
+    initial: Any = ()
+    data: Any = ()
+    extra: Any = ()
+    fields: Sequence[str] = ("u",)
+    unknowns: Mapping[str, Unknown | float] = field(default_factory=dict)
+    exact: Callable | None = None
+    points: Points = Points()
+    name: str = "problem"
+
+    def __post_init__(self) -> None:
+        put = lambda name, value: object.__setattr__(self, name, value)  # noqa: E731
+        put("fields", (self.fields,) if isinstance(self.fields, str) else tuple(self.fields))
+        put("unknowns", {n: u if isinstance(u, Unknown) else Unknown(float(u)) for n, u in self.unknowns.items()})
+        names = [*self.domain.coordinates, *self.fields, *self.unknowns, "p"]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise InputError(f"the name {twice[0]!r} is used twice among coordinates, fields, unknowns and p.")
+        seen: list[str] = []
+        for slot in SLOTS:
+            put(slot, tuple(_distinct(condition, seen) for condition in _conditions(getattr(self, slot), slot)))
+        if self.points.resample and self.sampling == "grid":
+            raise InputError("a grid is the same every time; to resample, use the sampling uniform, latin or sobol.")
+
+    @property
+    def conditions(self) -> tuple[Condition, ...]:
+        return (*self.equation, *self.boundary, *self.initial, *self.data, *self.extra)
+
+    @property
+    def names(self) -> Names:
+        return Names(tuple(self.fields), self.domain.coordinates, tuple(self.unknowns))
+
+    @property
+    def sampling(self) -> str:
+        return self.points.sampling or ("grid" if self.domain.dimension == 1 else "sobol")
+
+    def field_name(self, name: str | None) -> str:
+        """The field meant by `name`; the only one when there is no choice."""
+        if name is None:
+            if len(self.fields) > 1:
+                known = ", ".join(self.fields)
+                raise InputError(f"this problem has the fields {known}: say which one, as in field={self.fields[0]!r}.")
+            return self.fields[0]
+        if name not in self.fields:
+            raise unknown_name("field", name, self.fields)
+        return name
+
+    def collocation(self, key: PRNGKeyArray) -> Float[Array, "n d"]:
+        n = self.points.collocation or COLLOCATION.get(self.domain.dimension, 4096)
+        return self.domain.points(n, self.sampling, key=key)
+
+    def on_faces(self, faces: Sequence[Face], key: PRNGKeyArray) -> Float[Array, "n d"]:
+        n = self.points.boundary or PER_FACE.get(self.domain.dimension, 256)
+        return jnp.concatenate([face.points(n, self.sampling, key=key) for face in faces])
+
+    def channels(self, key: PRNGKeyArray | int = 0) -> tuple[Channel, ...]:
+        """All conditions as channels, with points drawn by `key`. Conditions that sample the interior share its points."""
+        key = as_key(key)
+        interior_key, face_key = jax.random.split(key)
+        return tuple(
+            condition.channel(self, interior_key if condition.kind in ("equation", "constraint") else face_key)
+            for condition in self.conditions
+        )
+
+    def with_points(self, **changes: Any) -> "Problem":
+        return dataclasses.replace(self, points=dataclasses.replace(self.points, **changes))
+
+    def solution(self, network: AbstractNetwork) -> Solution:
+        """A network with every unknown at its guess."""
+        raw = {name: jnp.full((), unknown.raw, float) for name, unknown in self.parameters.items()}
+        return Solution(network, raw, tuple(name for name, unknown in self.parameters.items() if unknown.positive))
+
+    @property
+    def parameters(self) -> dict[str, Unknown]:
+        """The unknown parameters."""
+        return dict(self.unknowns)  # type: ignore[arg-type]
+
+    def exact_at(self, points: Float[Array, "n d"]) -> Float[Array, "n fields"]:
+        if self.exact is None:
+            raise InputError(f"{self.name} has no exact solution.")
+        return at_points(self.exact, self.domain.coordinates, points)
+
+    def exact_solution(self) -> Solution:
+        """The exact solution as a candidate, unknowns included."""
+        network = Opaque(lambda x: self.exact_at(x[None])[0])
+        guesses = {}
+        for name, unknown in self.parameters.items():
+            if unknown.exact is None:
+                raise InputError(f"the exact value of {name} is not known.")
+            guesses[name] = dataclasses.replace(unknown, guess=unknown.exact)
+        return dataclasses.replace(self, unknowns=guesses).solution(network)
+
+    @property
+    def sought(self) -> tuple[str, ...]:
+        """What an inverse problem asks for: unknown parameters, and fields that should be constant."""
+        return (*self.unknowns, *(c.field for c in self.conditions if isinstance(c, Constant)))
+
+    def summary(self, solution: Solution) -> dict[str, Float[Array, ""]]:
+        """The values of what is sought; a field that should be constant counts by its average over the domain."""
+        averaged = [name for name in self.sought if name not in self.unknowns]
+        if not averaged:
+            return solution.unknowns
+        values = solution(self.domain.grid(SUMMARY_GRID[min(self.domain.dimension, 3)]))
+        return solution.unknowns | {name: jnp.mean(values[:, self.fields.index(name)]) for name in averaged}
+
+    def sensors(self, field_name: str | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Points and values of the direct measurements of a field, for pictures."""
+        wanted = field_name or self.fields[0]
+        found = [d for d in self.data if isinstance(d, Data) and d.operator is None and self.field_name(d.field) == wanted]
+        if not found:
+            return np.zeros((0, self.domain.dimension)), np.zeros(0)
+        points = np.concatenate([np.asarray(own_points(d, self.domain)) for d in found])
+        return points, np.concatenate([np.ravel(d.values) for d in found])
+
+
+def as_key(key: PRNGKeyArray | int) -> PRNGKeyArray:
+    """A random key from a seed."""
+    return jax.random.key(key) if isinstance(key, int | np.integer) else key
+
+
+def as_points(points: Any, domain: Box) -> Float[Array, "n d"]:
+    """Points of a user as an array with one row each; a flat array is fine in one dimension."""
+    array = jnp.asarray(points, dtype=float)
+    array = array[:, None] if array.ndim == 1 and domain.dimension == 1 else array
+    if array.ndim != 2 or array.shape[1] != domain.dimension:
+        names = ", ".join(domain.coordinates)
+        raise InputError(f"points must have shape (n, {domain.dimension}), one column for each of {names}; got {array.shape}.")
+    return array
+
+
+def _conditions(given: Any, slot: str) -> list[Condition]:
+    """The short forms a user may write, as conditions."""
+    if given is None:
+        return []
+    if isinstance(given, Condition):
+        return [given]
+    if isinstance(given, Mapping) and slot == "equation":
+        return [Equation(operator, name=name) for name, operator in given.items()]
+    if isinstance(given, list | tuple):
+        return [condition for part in given for condition in _conditions(part, slot)]
+    if slot == "equation" and callable(given):
+        return [Equation(given)]
+    if callable(given) or isinstance(given, int | float):
+        if slot == "boundary":
+            return [Dirichlet(given)]
+        if slot == "initial":
+            return [Initial(given)]
+    examples = {"equation": "a function", "boundary": "Dirichlet(0.0)", "initial": "Initial(...)", "data": "Data(x, u)"}
+    raise InputError(f"{slot} cannot be {given!r}; use {examples.get(slot, 'a condition')}.")
+
+
+def _distinct(condition: Condition, seen: list[str]) -> Condition:
+    """The condition under a name that no earlier one has."""
+    label, n = condition.label, 1
+    while label in seen:
+        n += 1
+        label = f"{condition.label} {n}"
+    seen.append(label)
+    return condition if label == condition.label else dataclasses.replace(condition, name=label)

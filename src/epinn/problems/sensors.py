@@ -1,0 +1,32 @@
+"""Simulated measurements of an exact solution: the one way in which shipped problems get their data."""
+
+from collections.abc import Callable
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from ..conditions import Data
+from ..domain import Box
+from ..errors import InputError
+from ..field import at_points
+
+SUP_NORM_GRID = {1: 2001, 2: 201}
+
+
+def measure(
+    domain: Box, exact: Callable, points: Float[Array, "n d"], noise: float, key: PRNGKeyArray, field: str | None = None
+) -> list[Data]:
+    """Values of the exact solution at `points` with Gaussian noise of sd `noise` times its largest magnitude.
+
+    At noise 0 nothing is measured: the problem is physics only.
+    """
+    if not noise >= 0 or not np.isfinite(noise):
+        raise InputError(f"the noise level must be 0 (physics only) or a positive fraction of max |u|, not {noise}.")
+    if noise == 0:
+        return []
+    grid = domain.grid(SUP_NORM_GRID[domain.dimension])
+    sigma = noise * float(jnp.max(jnp.abs(at_points(exact, domain.coordinates, grid)[:, 0])))
+    clean = at_points(exact, domain.coordinates, points)[:, 0]
+    return [Data(points, clean + sigma * jax.random.normal(key, clean.shape), sigma=sigma, field=field)]

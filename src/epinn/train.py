@@ -1,0 +1,283 @@
+"""Minimising weighted residuals: compiled, many steps per call, guarded against divergence, for many seeds at once."""
+
+import time
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+from jaxtyping import Array, Float, Int, PRNGKeyArray
+
+from .batch import over_seeds
+from .channel import Channel
+from .errors import InputError, unknown_name
+
+CALL_SECONDS = 0.5  # how long one compiled call should take: long enough to cost nothing, short enough to show progress
+EXPLODED = 1e8  # a loss this many times its first value will not come back
+
+SCHEDULES = ("constant", "cosine", "exponential", "warmup")
+OPTIMIZERS = ("adam", "lbfgs")
+WEIGHTINGS = ("fixed", "self-adaptive")
+
+
+class Progress:
+    """Hears how far long work has come. This one is deaf; the command line has one that draws a bar."""
+
+    def __call__(self, stage: str, step: int, total: int, values: Mapping[str, float]) -> None:
+        """`values` are the losses by channel, or what else shows how it goes."""
+
+
+@dataclass(frozen=True)
+class Weights:
+    """Loss weights by kind of channel, those of the paper by default.
+
+    The mode `self-adaptive` lets every point earn a weight from its own residual (residual-based attention).
+    """
+
+    equation: float = 1.0
+    boundary: float = 10.0
+    initial: float = 10.0
+    data: float = 1.0
+    constraint: float = 1.0
+    mode: str = "fixed"
+
+    def of(self, channels: Sequence[Channel]) -> tuple[float, ...]:
+        return tuple(getattr(self, c.kind) if c.weight is None else c.weight for c in channels)
+
+
+@dataclass(frozen=True)
+class Descent:
+    """How to go downhill."""
+
+    epochs: int
+    learning_rate: float = 1e-3
+    schedule: str = "constant"
+    optimizer: str = "adam"
+
+    def __post_init__(self) -> None:
+        if self.schedule not in SCHEDULES:
+            raise unknown_name("schedule", self.schedule, SCHEDULES)
+        if self.optimizer not in OPTIMIZERS:
+            raise unknown_name("optimizer", self.optimizer, OPTIMIZERS)
+        if self.epochs < 0 or not self.learning_rate > 0:
+            raise InputError("epochs must not be negative, and the learning rate must be positive.")
+
+    def transformation(self) -> optax.GradientTransformationExtraArgs:
+        if self.optimizer == "lbfgs":
+            return optax.lbfgs()
+        rate, steps = self.learning_rate, max(self.epochs, 1)
+        schedules: dict[str, Callable[[], Any]] = {
+            "constant": lambda: rate,
+            "cosine": lambda: optax.cosine_decay_schedule(rate, steps, alpha=1e-2),
+            "exponential": lambda: optax.exponential_decay(rate, steps, 1e-2),
+            "warmup": lambda: optax.warmup_cosine_decay_schedule(rate / 100, rate, steps // 20 + 1, steps + 1, rate / 100),
+        }
+        return optax.with_extra_args_support(optax.adam(schedules[self.schedule]()))
+
+
+class Objective(eqx.Module):
+    """What is minimised: residuals of all channels as a function of the parameters."""
+
+    def prepare(self, channels: Sequence[Channel]) -> Any:
+        """What does not change while the points stay the same; computed once and handed to `residuals`."""
+
+    @abstractmethod
+    def residuals(
+        self, parameters: Any, channels: Sequence[Channel], prepared: Any, key: PRNGKeyArray
+    ) -> list[Float[Array, "... n k"]]: ...
+
+
+class Redraw(eqx.Module):
+    """New points for the channels that sample theirs, every `every` steps."""
+
+    channels: Callable[[PRNGKeyArray], Sequence[Channel]] = eqx.field(static=True)
+    every: int = eqx.field(static=True)
+
+    def __call__(self, old: Sequence[Channel], key: PRNGKeyArray) -> tuple[Channel, ...]:
+        return tuple(b if b.sampled else a for a, b in zip(old, self.channels(key), strict=True))
+
+
+class State(eqx.Module):
+    """One seed in the middle of training."""
+
+    parameters: Any
+    optimizer: Any
+    attention: tuple[Float[Array, " n"], ...]
+    key: PRNGKeyArray
+    step: Int[Array, ""]
+    losses: Float[Array, " channels"]
+    first_loss: Float[Array, ""]
+    stopped: Int[Array, ""]  # the step at which the loss ran away; -1 while all is well
+
+
+class Outcome(eqx.Module):
+    """Trained parameters of all seeds, and how it went."""
+
+    parameters: Any
+    steps: list[int]
+    losses: Float[np.ndarray, "records seeds channels"]
+    seconds: float
+    failures: list[str | None]
+
+
+def minimise(
+    objective: Objective,
+    parameters: Any,
+    channels: Sequence[Channel],
+    *,
+    keys: PRNGKeyArray,
+    descent: Descent,
+    weights: Weights,
+    redraw: Redraw | None = None,
+    progress: Progress | None = None,
+    stage: str = "training",
+) -> Outcome:
+    """Minimise the weighted mean squares. All arrays have a leading seed axis; `keys` has one key per seed."""
+    if weights.mode not in WEIGHTINGS:
+        raise unknown_name("weighting", weights.mode, WEIGHTINGS)
+    adaptive = weights.mode == "self-adaptive"
+    if adaptive and redraw:
+        raise InputError("self-adaptive weights belong to fixed points: set points.resample=0.")
+    report, started = progress or Progress(), time.perf_counter()
+    names, channel_weights = [channel.name for channel in channels], weights.of(channels)
+    state = _start_seeds(parameters, tuple(channels), keys, descent, adaptive)
+    steps: list[int] = []
+    losses: list[np.ndarray] = []
+    done, call, unit = 0, min(50, descent.epochs), redraw.every if redraw else 1
+    while done < descent.epochs:
+        call = min(max(call // unit, 1) * unit, descent.epochs - done)
+        tick = time.perf_counter()
+        blocks, per_block = (max(call // unit, 1), min(unit, call)) if redraw else (1, call)
+        counts = jnp.asarray(blocks), jnp.asarray(per_block)  # arrays, so that another number is not another program
+        state = _advance(state, objective, tuple(channels), *counts, descent, channel_weights, adaptive, redraw)
+        losses.append(np.asarray(state.losses))
+        took = time.perf_counter() - tick
+        done += blocks * per_block
+        steps.append(done)
+        report(stage, done, descent.epochs, dict(zip(names, np.median(losses[-1], axis=0).tolist(), strict=True)))
+        if np.all(np.asarray(state.stopped) >= 0):
+            break
+        if len(steps) > 1:  # the first call also compiles, so its time says nothing
+            call = max(1, int(call * min(4.0, CALL_SECONDS / max(took, 1e-6))))
+    record = np.stack(losses) if losses else np.zeros((0, len(keys), len(names)))
+    failures = [
+        _failure(stage, int(s), names, last, descent) for s, last in zip(state.stopped, np.asarray(state.losses), strict=True)
+    ]
+    return Outcome(state.parameters, steps, record, time.perf_counter() - started, failures)
+
+
+@eqx.filter_jit
+def _start_seeds(parameters: Any, channels: tuple[Channel, ...], keys: Array, descent: Descent, adaptive: bool) -> State:
+    return over_seeds(lambda p, c, k: _start(p, c, k, descent, adaptive), parameters, channels, keys)
+
+
+def _start(parameters: Any, channels: Sequence[Channel], key: PRNGKeyArray, descent: Descent, adaptive: bool) -> State:
+    optimizer = descent.transformation()
+    attention = tuple(jnp.ones(len(channel.points)) for channel in channels) if adaptive else ()
+    return State(
+        parameters=parameters,
+        optimizer=optimizer.init(parameters),
+        attention=attention,
+        key=key,
+        step=jnp.zeros((), int),
+        losses=jnp.zeros(len(channels)),
+        first_loss=jnp.full((), jnp.inf, float),
+        stopped=jnp.full((), -1, int),
+    )
+
+
+@eqx.filter_jit
+def _advance(
+    state: State,
+    objective: Objective,
+    channels: tuple[Channel, ...],
+    blocks: Int[Array, ""],
+    per_block: Int[Array, ""],
+    descent: Descent,
+    weights: tuple[float, ...],
+    adaptive: bool,
+    redraw: Redraw | None,
+) -> State:
+    """Many steps in one compiled call: `blocks` times new points (if they are redrawn) and `per_block` steps on them."""
+    optimizer = descent.transformation()
+
+    def one_seed(state: State, objective: Objective, channels: tuple[Channel, ...]) -> State:
+        def block(_: Int[Array, ""], state: State) -> State:
+            now = redraw(channels, jax.random.fold_in(state.key, -1 - state.step)) if redraw else channels
+            prepared = objective.prepare(now)
+            return jax.lax.fori_loop(
+                0, per_block, lambda _, s: _step(s, objective, now, prepared, optimizer, weights, adaptive, descent), state
+            )
+
+        return jax.lax.fori_loop(0, blocks, block, state)
+
+    return over_seeds(one_seed, state, objective, channels)
+
+
+def _step(
+    state: State,
+    objective: Objective,
+    channels: Sequence[Channel],
+    prepared: Any,
+    optimizer: optax.GradientTransformationExtraArgs,
+    weights: tuple[float, ...],
+    adaptive: bool,
+    descent: Descent,
+) -> State:
+    draw_key = jax.random.fold_in(state.key, state.step)
+
+    def loss(parameters: Any) -> tuple[Float[Array, ""], tuple[Float[Array, " channels"], list[Array]]]:
+        rows = objective.residuals(parameters, channels, prepared, draw_key)
+        squares = [jnp.sum(row**2, axis=-1) for row in rows]
+        means = jnp.stack([jnp.mean(square) for square in squares])
+        if adaptive:
+            weighted = jnp.stack([jnp.mean(a**2 * s) for a, s in zip(state.attention, squares, strict=True)])
+        else:
+            weighted = means
+        return jnp.dot(jnp.asarray(weights), weighted), (means, squares)
+
+    (total, (means, squares)), gradient = jax.value_and_grad(loss, has_aux=True)(state.parameters)
+    extra = {}
+    if descent.optimizer == "lbfgs":
+        extra = {"value": total, "grad": gradient, "value_fn": lambda p: loss(p)[0]}
+    updates, optimizer_state = optimizer.update(gradient, state.optimizer, state.parameters, **extra)
+    first = jnp.where(state.step == 0, total, state.first_loss)
+    fine = (state.stopped < 0) & jnp.isfinite(total) & (total <= EXPLODED * first)
+    new = State(
+        parameters=optax.apply_updates(state.parameters, updates),
+        optimizer=optimizer_state,
+        attention=_attend(state.attention, squares),
+        key=state.key,
+        step=state.step + 1,
+        losses=means,
+        first_loss=first,
+        stopped=state.stopped,
+    )
+    kept = jax.tree.map(lambda a, b: jnp.where(fine, a, b), new, state)
+    stopped = jnp.where(fine | (state.stopped >= 0), state.stopped, state.step)
+    losses = jnp.where(state.stopped < 0, means, state.losses)  # the losses that show which channel ran away
+    return eqx.tree_at(lambda s: (s.stopped, s.losses), kept, (stopped, losses))
+
+
+def _attend(attention: tuple[Array, ...], squares: Sequence[Array]) -> tuple[Array, ...]:
+    """Residual-based attention: weights decay, and grow where the residual is large (rates of its authors)."""
+    sizes = [jnp.sqrt(jnp.mean(s.reshape(-1, s.shape[-1]), axis=0)) for s in squares[: len(attention)]]
+    return tuple(0.999 * a + 0.01 * s / (jnp.max(s) + 1e-30) for a, s in zip(attention, sizes, strict=True))
+
+
+def _failure(stage: str, stopped: int, names: Sequence[str], losses: np.ndarray, descent: Descent) -> str | None:
+    """The sentence for a run that ran away: which channel, at which step, what to try."""
+    if stopped < 0:
+        return None
+    bad = [name for name, loss in zip(names, losses, strict=True) if not np.isfinite(loss)]
+    worst = bad[0] if bad else names[int(np.argmax(losses))]
+    how = "became NaN or infinite" if bad else "exploded"
+    return (
+        f"the {stage} loss of the channel {worst!r} {how} at step {stopped}; the last good weights are kept. "
+        f"Try a learning rate below {descent.learning_rate:g}, or check the equation for division by zero, log or sqrt."
+    )
