@@ -50,9 +50,7 @@ class Evaluation:
         return record
 
 
-def evaluate(
-    posterior: Posterior, *, label: str | None = None, draws: int = DRAWS, key: PRNGKeyArray | int = 0
-) -> Evaluation:
+def evaluate(posterior: Posterior, *, label: str | None = None, draws: int = DRAWS, key: PRNGKeyArray | int = 0) -> Evaluation:
     """Look at a posterior on a dense grid."""
     started, problem = time.perf_counter(), posterior.problem
     counts = (GRID.get(problem.domain.dimension, 5),) * problem.domain.dimension

@@ -148,6 +148,7 @@ def minimise(
     state = _start_seeds(parameters, tuple(channels), keys, descent, adaptive)
     steps: list[int] = []
     losses: list[np.ndarray] = []
+    report(stage, 0, descent.epochs, {})
     done, call, unit = 0, min(50, descent.epochs), redraw.every if redraw else 1
     while done < descent.epochs:
         call = min(max(call // unit, 1) * unit, descent.epochs - done)

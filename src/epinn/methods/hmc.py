@@ -185,13 +185,13 @@ def _sample(method: HmcMethod, targets: Target, start: Position, keys: PRNGKeyAr
     per_call = STORED_PER_CALL * method.thin
     burn, keep = (-(-n // per_call) for n in (method.burn_in, method.samples))  # whole calls, so at least what was asked
     kept: list[tuple] = []
+    progress("hmc", 0, (burn + keep) * per_call, {})
     for call in range(burn + keep):
         state, record = _advance(method, targets, state, keys, jnp.asarray(call))
         accepted = float(np.mean(record[2]))
         if call >= burn:
             kept.append(jax.tree.map(np.asarray, record))
-        stage = "hmc" if call >= burn else "hmc burn-in"
-        progress(stage, (call + 1) * per_call, (burn + keep) * per_call, {"acceptance": accepted})
+        progress("hmc", (call + 1) * per_call, (burn + keep) * per_call, {"acceptance": accepted})
     limits = [method.samples // method.thin or 1, *[method.samples] * 3]
     joined = jax.tree.map(lambda *parts: np.concatenate(parts, axis=2), *kept)
     return Trace(*(jax.tree.map(lambda a, n=n: a[:, :, :n], part) for part, n in zip(joined, limits, strict=True)))

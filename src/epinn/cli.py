@@ -1,0 +1,222 @@
+"""The command line: parse, validate, call, write. The mathematics is elsewhere, and is imported only when needed."""
+
+import os
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NoReturn
+
+import typer
+
+from . import __version__
+from .errors import EpinnError, InputError
+
+if TYPE_CHECKING:
+    from .experiment import Plan
+    from .runs import RunFolder
+
+app = typer.Typer(
+    name="epinn",
+    help="Honest error bars on physics-informed neural networks.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+Problem = Annotated[str, typer.Argument(help="A shipped problem (see `epinn problems`) or path/to/file.py:name.")]
+Noise = Annotated[float | None, typer.Option(help="Noise level: sd of the data as a fraction of max |u|; 0 is physics only.")]
+Seeds = Annotated[int, typer.Option(min=1, help="How many seeds to run together.")]
+Seed = Annotated[int, typer.Option(min=0, help="The first seed.")]
+Preset = Annotated[str, typer.Option(help="fast, or paper for the paper's settings.")]
+Set = Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Change a setting, as in base.epochs=5000.")]
+Out = Annotated[Path | None, typer.Option(help="Folder for the results; by default a new one under runs/.")]
+Json = Annotated[bool, typer.Option("--json", help="Print the records as JSON on standard output, and nothing else there.")]
+Methods = Annotated[str, typer.Option(help="Methods to compare, separated by commas.")]
+
+
+@app.callback(invoke_without_command=True)
+def _main(version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False) -> None:
+    if version:
+        typer.echo(__version__)
+        raise typer.Exit
+
+
+@app.command()
+def problems() -> None:
+    """List the shipped problems."""
+    from .problems import SHIPPED
+
+    _list((name, _first_line(factory.__doc__)) for name, factory in SHIPPED.items())
+
+
+@app.command()
+def methods() -> None:
+    """List the methods."""
+    from .methods import METHODS
+
+    _list((name, method.summary) for name, method in METHODS.items())
+
+
+@app.command()
+def settings(preset: Preset = "fast", problem: Annotated[str, typer.Option(help="For this problem.")] = "") -> None:
+    """List all settings that --set can change, with their values."""
+    from .settings import preset as settings_of
+
+    _list((name, _show(value)) for name, value in settings_of(preset, problem).flat().items())
+
+
+@app.command()
+def run(
+    problem: Problem,
+    method: Annotated[str, typer.Option(help="The method (see `epinn methods`).")] = "epinet",
+    noise: Noise = None,
+    seeds: Seeds = 1,
+    seed: Seed = 0,
+    preset: Preset = "fast",
+    set_: Set = None,
+    out: Out = None,
+    json: Json = False,
+) -> None:
+    """Solve a problem, attach a band, and write a folder with metrics, posterior and figures."""
+    _experiment(problem, method, noise, seeds, seed, preset, set_, out, json)
+
+
+@app.command()
+def compare(
+    problem: Problem,
+    methods: Methods = "epinet,dropout,hmc",
+    noise: Noise = None,
+    seeds: Seeds = 1,
+    seed: Seed = 0,
+    preset: Preset = "fast",
+    set_: Set = None,
+    out: Out = None,
+    json: Json = False,
+) -> None:
+    """Run several methods on the same base PINN: a table with one row per method, and the figure."""
+    _experiment(problem, methods, noise, seeds, seed, preset, set_, out, json)
+
+
+def main() -> None:
+    """The entry point: a mistake is one line on standard error and exit code 2; other failures exit with 1."""
+    try:
+        app(standalone_mode=False)
+    except typer.Exit as request:
+        sys.exit(request.exit_code)
+    except InputError as error:
+        _fail(str(error), 2)
+    except EpinnError as error:
+        _fail(str(error), 1)
+    except KeyboardInterrupt:
+        _fail("interrupted.", 130)
+    except typer.Abort:
+        _fail("aborted.", 1)
+    except Exception as error:
+        if hasattr(error, "format_message"):  # a usage error of the argument parser
+            _fail(error.format_message().replace("\n", " "), 2)
+        raise
+
+
+def _fail(message: str, code: int) -> NoReturn:
+    sys.stderr.write(f"epinn: {message}\n")
+    sys.exit(code)
+
+
+def _experiment(
+    problem: str,
+    methods: str,
+    noise: float | None,
+    seeds: int,
+    seed: int,
+    preset: str,
+    assignments: list[str] | None,
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    from .experiment import Plan
+    from .runs import RunFolder
+    from .settings import parse
+    from .settings import preset as settings_of
+    from .source import find
+
+    source = find(problem)
+    plan = Plan(
+        source=source,
+        methods=_method_names(methods),
+        noise=source.default_noise() if noise is None else noise,
+        seeds=tuple(range(seed, seed + seeds)),
+        settings=settings_of(preset, problem).changed(parse(assignments or [])),
+    )
+    plan.check()
+    _execute(plan, RunFolder.create(out, plan.describe(preset), f"{source.name}-{'-'.join(plan.methods)}"), as_json)
+
+
+@app.command()
+def resume(folder: Annotated[Path, typer.Argument(help="A run folder.")], json: Json = False) -> None:
+    """Go on with a run that was interrupted: what is finished is not computed again."""
+    from .experiment import Plan
+    from .runs import RunFolder
+
+    existing = RunFolder.open(folder)
+    _execute(Plan.from_description(existing.read_json("run.json")), existing, json)
+
+
+def _execute(plan: "Plan", folder: "RunFolder", as_json: bool) -> None:
+    """Compute, write, and show."""
+    import json
+
+    from .console import Bar, print_summary
+    from .runs import execute
+
+    _keep_compiled_programs()
+    try:
+        with Bar(quiet=as_json) as bar:
+            records = execute(plan, folder, bar)
+    except KeyboardInterrupt:
+        _fail(f"interrupted; what was finished is in {folder.path}. Go on with: epinn resume {folder.path}", 130)
+    if as_json:
+        typer.echo(json.dumps(records, indent=2))
+    else:
+        print_summary(records, plan, folder.path)
+
+
+def _method_names(text: str) -> tuple[str, ...]:
+    from .methods import configured
+
+    names = tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
+    if not names:
+        raise InputError("name at least one method, as in --methods epinet,hmc.")
+    for name in names:
+        configured(name)
+    return names
+
+
+def _keep_compiled_programs() -> None:
+    """Compiled programs are kept between runs in the user's cache folder, so that only the first run waits for them."""
+    import jax
+
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "epinn" / "compiled"
+    jax.config.update("jax_compilation_cache_dir", str(cache))
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.2)
+
+
+def _list(rows: Iterable[tuple[str, str]]) -> None:
+    rows = list(rows)
+    width = max(len(name) for name, _ in rows)
+    for name, text in rows:
+        typer.echo(f"{name:<{width}}  {text}")
+
+
+def _first_line(text: str | None) -> str:
+    return (text or "").strip().splitlines()[0]
+
+
+def _show(value: object) -> str:
+    if isinstance(value, tuple):
+        return ",".join(map(str, value))
+    return "(the problem's own)" if value is None else str(value)
+
+
+if __name__ == "__main__":
+    main()

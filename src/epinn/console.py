@@ -1,0 +1,110 @@
+"""What a terminal shows: a progress bar while it runs, a table at the end."""
+
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import Progress as RichProgress
+from rich.table import Table
+
+from .experiment import Plan, summarise
+from .paper.published import lookup
+from .train import Progress
+
+COLUMNS = {
+    "sharpness": "sharpness",
+    "coverage": "coverage",
+    "rmse": "RMSE",
+    "interval_score": "interval score",
+    "time_s": "time (s)",
+}
+DECIMALS = {"sharpness": 2, "coverage": 2, "rmse": 4, "interval_score": 3, "time_s": 1}
+
+
+class Bar(Progress):
+    """A bar per stage on standard error: losses by channel and the time left. Without a terminal, a line per stage."""
+
+    def __init__(self, quiet: bool = False):
+        self._console = Console(stderr=True)
+        self._lines = not quiet and not self._console.is_terminal
+        self._tasks: dict[str, TaskID] = {}
+        self._started: dict[str, float] = {}
+        self._bar = RichProgress(
+            TextColumn("{task.description:<20}"),
+            BarColumn(bar_width=24),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            TextColumn("left"),
+            TimeRemainingColumn(),
+            TextColumn("{task.fields[values]}"),
+            console=self._console,
+            disable=quiet or not self._console.is_terminal,
+        )
+
+    def __enter__(self) -> "Bar":
+        self._bar.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._bar.stop()
+
+    def __call__(self, stage: str, step: int, total: int, values: Mapping[str, float]) -> None:
+        started = self._started.setdefault(stage, time.perf_counter())
+        if stage not in self._tasks:
+            self._tasks[stage] = self._bar.add_task(stage, total=total, values="")
+        text = "  ".join(f"{name} {value:.2e}" for name, value in values.items())
+        self._bar.update(self._tasks[stage], completed=step, values=text)
+        if self._lines and step >= total:
+            sys.stderr.write(f"{stage}: {total} steps, {time.perf_counter() - started:.1f} s  {text}\n")
+
+
+def print_summary(records: Sequence[Mapping[str, Any]], plan: Plan, folder: Path) -> None:
+    """The table of all methods, published values beside ours where there are any, and where the files are."""
+    console = Console()
+    noise = "" if plan.noise is None else f", noise {plan.noise:g}"
+    seeds = f"seed {plan.seeds[0]}" if len(plan.seeds) == 1 else f"{len(plan.seeds)} seeds: median (min to max)"
+    table = Table(title=f"{plan.source.name}{noise}, {seeds}", title_justify="left")
+    summary = summarise(records)
+    columns = {name: title for name, title in COLUMNS.items() if any(row.get(name) for row in summary.values())}
+    sought = [name.removesuffix("_mean") for name in next(iter(summary.values())) if name.endswith("_mean")]
+    table.add_column("method")
+    for name in (*sought, *columns.values()):
+        table.add_column(name, justify="right")
+    for method, row in summary.items():
+        ours = [_with_spread(row[f"{name}_mean"], row[f"{name}_std"]) for name in sought]
+        table.add_row(method, *ours, *(_cell(row[name], DECIMALS[name]) for name in columns))
+        _add_published(table, plan, method, sought, columns)
+    console.print(table)
+    for text in dict.fromkeys(f"{record['method']}: {text}" for record in records for text in record["warnings"]):
+        console.print(f"note: {text}", markup=False, highlight=False, soft_wrap=True)
+    console.print(f"results: {folder}", markup=False, highlight=False, soft_wrap=True)
+
+
+def _add_published(table: Table, plan: Plan, method: str, sought: Sequence[str], columns: Mapping[str, str]) -> None:
+    found = None if plan.noise is None else lookup(plan.source.name, method, plan.noise, plan.settings.flat())
+    if found is None:
+        return
+    values = found.values
+    unknowns = [
+        f"{values[f'{name}_mean']:g} ± {values[f'{name}_std']:g}" if f"{name}_mean" in values else "" for name in sought
+    ]
+    metrics = [f"{values[name]:.{DECIMALS[name]}f}" if name in values else "" for name in columns]
+    table.add_row("  published", *unknowns, *metrics, style="dim")
+
+
+def _cell(spread: Mapping[str, float] | None, decimals: int) -> str:
+    if spread is None:
+        return "-"
+    middle = f"{spread['median']:.{decimals}f}"
+    if spread["min"] == spread["max"]:
+        return middle
+    return f"{middle} ({spread['min']:.{decimals}f} to {spread['max']:.{decimals}f})"
+
+
+def _with_spread(mean: Mapping[str, float], std: Mapping[str, float]) -> str:
+    return f"{mean['median']:.4g} ± {std['median']:.2g}"

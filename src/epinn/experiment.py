@@ -1,0 +1,150 @@
+"""One problem, several seeds, one or more methods: what `epinn run` and `epinn compare` compute. No files, no terminal."""
+
+import dataclasses
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import jax
+import numpy as np
+from jaxtyping import PRNGKeyArray
+
+from .channel import describe_noise
+from .errors import InputError
+from .evaluation import Evaluation, evaluate
+from .methods import attach_seeds
+from .pinn import Pinn, fit_seeds
+from .posterior import Posterior
+from .problem import Problem, as_key
+from .sampler import Sampler
+from .settings import Settings, preset
+from .source import Source, find
+from .train import Progress
+
+METRICS = ("sharpness", "coverage", "rmse", "nll", "crps", "interval_score")
+SUMMARISED = (*METRICS, "time_s", "time_uq_s")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to compute."""
+
+    source: Source
+    methods: tuple[str, ...]
+    noise: float | None
+    seeds: tuple[int, ...]
+    settings: Settings
+
+    def problems(self) -> list[Problem]:
+        """The problem of every seed."""
+        points = dataclasses.asdict(self.settings.points)
+        return [self.source.make(self.noise, seed, points) for seed in self.seeds]
+
+    def check(self) -> None:
+        """Find mistakes in problem and settings now, before anything is written or trained."""
+        problem = self.problems()[0]
+        problem.channels(0)
+        jax.eval_shape(lambda: self.settings.base.network(problem.domain, len(problem.fields), as_key(0)))
+        if self.settings.predict.draws < 2:
+            raise InputError("predict.draws must be at least 2.")
+
+    def describe(self, preset: str) -> dict[str, Any]:
+        """All that defines this plan, as plain data."""
+        return {
+            "problem": self.source.spec,
+            "methods": list(self.methods),
+            "noise": self.noise,
+            "seeds": list(self.seeds),
+            "preset": preset,
+            "settings": self.settings.flat(),
+        }
+
+    @classmethod
+    def from_description(cls, description: Mapping[str, Any]) -> "Plan":
+        """The plan that `describe` described."""
+        flat = {name: tuple(v) if isinstance(v, list) else v for name, v in description["settings"].items()}
+        settings = preset(description["preset"], description["problem"]).changed(flat)
+        source, seeds = find(description["problem"]), tuple(description["seeds"])
+        return cls(source, tuple(description["methods"]), description["noise"], seeds, settings)
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """One method on one seed."""
+
+    seed: int
+    posterior: Posterior
+    evaluation: Evaluation
+    record: dict[str, Any] = field(default_factory=dict)
+
+
+def fit_base(plan: Plan, progress: Progress, epochs: int | None = None) -> list[Pinn]:
+    """The base PINNs of all seeds; with `epochs=0`, as they are before training."""
+    base = plan.settings.base if epochs is None else dataclasses.replace(plan.settings.base, epochs=epochs, polish=0)
+    keys = [_key(seed, 1) for seed in plan.seeds]
+    pinns = fit_seeds(plan.problems(), keys=keys, base=base, weights=plan.settings.weights, progress=progress)
+    return [dataclasses.replace(pinn, base=plan.settings.base) for pinn in pinns]
+
+
+def attach_method(plan: Plan, method: str, pinns: Sequence[Pinn], progress: Progress) -> Iterator[Result]:
+    """One method on all seeds: trained at once, then evaluated one after the other."""
+    keys = [_key(seed, 2) for seed in plan.seeds]
+    posteriors = attach_seeds(pinns, plan.settings.methods[method], keys=keys, progress=progress)
+    for i, (seed, pinn, posterior) in enumerate(zip(plan.seeds, pinns, posteriors, strict=True)):
+        progress(f"{method} prediction", i, len(pinns), {})
+        evaluation = _evaluate(plan, posterior, seed)
+        yield Result(seed, posterior, evaluation, _record(plan, seed, pinn, posterior, evaluation))
+    progress(f"{method} prediction", len(pinns), len(pinns), {})
+
+
+def reopen_method(plan: Plan, method: str, pinns: Sequence[Pinn], samplers: Sequence[Sampler]) -> Iterator[Result]:
+    """The results of a method that was attached before, from its stored samplers; their records are elsewhere."""
+    for seed, pinn, sampler in zip(plan.seeds, pinns, samplers, strict=True):
+        posterior = Posterior(sampler, pinn.problem, method)
+        yield Result(seed, posterior, _evaluate(plan, posterior, seed), {})
+
+
+def _evaluate(plan: Plan, posterior: Posterior, seed: int) -> Evaluation:
+    return evaluate(posterior, draws=plan.settings.predict.draws, key=_key(seed, 3))
+
+
+def _record(plan: Plan, seed: int, pinn: Pinn, posterior: Posterior, evaluation: Evaluation) -> dict[str, Any]:
+    """One row of metrics.json. Times of seeds that ran together are shared out evenly."""
+    uncertainty = posterior.seconds + evaluation.seconds
+    base = pinn.seconds if plan.settings.methods[posterior.method].uses_base else 0.0
+    return {
+        "problem": plan.source.name,
+        "method": posterior.method,
+        "noise": plan.noise,
+        "seed": seed,
+        **evaluation.record(),
+        "time_s": base + uncertainty,
+        "time_uq_s": uncertainty,
+        "diagnostics": dict(posterior.diagnostics),
+        "channels": describe_noise(pinn.channels),
+        "warnings": [*posterior.warnings, *(text for text in (posterior.failure, pinn.failure) if text)],
+    }
+
+
+def summarise(records: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Median and range over the seeds, by method and metric; what no seed has is None."""
+    summary: dict[str, dict[str, Any]] = {}
+    for method in dict.fromkeys(record["method"] for record in records):
+        rows = [record for record in records if record["method"] == method]
+        summary[method] = {"seeds": len(rows)} | {name: _range([row.get(name) for row in rows]) for name in SUMMARISED}
+        for name in rows[0].get("unknowns", {}):
+            for part in ("mean", "std"):
+                summary[method][f"{name}_{part}"] = _range([row["unknowns"][name][part] for row in rows])
+    return summary
+
+
+def _range(values: Sequence[float | None]) -> dict[str, float] | None:
+    known = [value for value in values if value is not None]
+    if not known:
+        return None
+    return {"median": float(np.median(known)), "min": float(min(known)), "max": float(max(known))}
+
+
+def _key(seed: int, purpose: int) -> PRNGKeyArray:
+    """Independent keys of one seed: 1 for the base PINN, 2 for the method, 3 for the draws (the seed itself: the data)."""
+    return jax.random.fold_in(as_key(seed), purpose)

@@ -1,0 +1,58 @@
+"""The values that the paper printed, one object per row of its tables, to stand beside ours."""
+
+import functools
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Any
+
+from ..errors import unknown_name
+
+
+@dataclass(frozen=True)
+class Published:
+    """One printed row. `setting` says, by dotted name, where the row leaves the paper's usual settings.
+
+    `values` has sharpness, coverage and rmse, or kappa_mean and kappa_std for the inverse problem, and time_s; time_uq_s
+    too where the paper gives it.
+    """
+
+    table: str
+    problem: str
+    method: str
+    noise: float
+    setting: Mapping[str, Any]
+    values: Mapping[str, float]
+
+    def matches(self, setting: Mapping[str, Any]) -> bool:
+        """Whether a run with these settings has all that the row asks for; lists and tuples are the same."""
+        return all(name in setting and _plain(setting[name]) == _plain(value) for name, value in self.setting.items())
+
+
+def rows(table: str | None = None) -> tuple[Published, ...]:
+    """The rows of one table, or of all, in the order of the paper."""
+    tables = dict.fromkeys(row.table for row in _all_rows())
+    if table is not None and table not in tables:
+        raise unknown_name("table", table, tables)
+    return tuple(row for row in _all_rows() if table in (None, row.table))
+
+
+def lookup(problem: str, method: str, noise: float, setting: Mapping[str, Any]) -> Published | None:
+    """The row for a run, out of the tables that compare methods; None if the paper has no such run.
+
+    The ablations never answer: their tables, unlike the others, do not bear the name of a problem.
+    """
+    wanted = (problem, problem, method, noise)
+    found = (row for row in _all_rows() if (row.table, row.problem, row.method, row.noise) == wanted)
+    return next((row for row in found if row.matches(setting)), None)
+
+
+@functools.cache
+def _all_rows() -> tuple[Published, ...]:
+    text = files(__package__).joinpath("published.json").read_text(encoding="utf-8")
+    return tuple(Published(**row) for row in json.loads(text)["rows"])
+
+
+def _plain(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value

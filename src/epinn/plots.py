@@ -1,0 +1,304 @@
+"""Pictures of evaluations: several methods on the same problem, side by side on the same scales.
+
+Figures are made without pyplot, so nothing is shown, stored or registered anywhere: whoever calls saves them.
+"""
+
+import math
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+from .domain import TIME, Box
+from .errors import InputError
+from .evaluation import Evaluation
+from .stream import Prediction
+
+BLUE, ORANGE, BLACK, GREY = "#0072B2", "#D55E00", "#000000", "#555555"  # safe for colour-blind readers (Okabe and Ito)
+PER_ROW = 3  # panels with curves or histograms that fit side by side
+DPI = 150
+BINS = 40
+TITLE, TEXT = 9, 8  # font sizes in points
+LETTERS = 15  # of the smaller size that fit into an inch
+PLAIN = "{x:g}"  # ticks without a common factor, which would stand where the titles are
+MERITS = {"sharpness": ("sharpness", ".2g"), "coverage": ("coverage", ".2f"), "rmse": ("RMSE", ".2g")}
+
+
+def figures(evaluations: Sequence[Evaluation]) -> dict[str, Figure]:
+    """All figures that make sense for these methods on one problem, by name.
+
+    "field" shows mean and band: curves in 1D, maps in 2D, curves through the centre of the box above. In 1D it holds all
+    fields; otherwise the first, and the others follow as "field_<name>". "slices" (and "slices_<name>") shows one space
+    coordinate at half time and at the end, "unknowns" the draws of what an inverse problem asks for.
+    """
+    _check(evaluations)
+    first, problem = evaluations[0], evaluations[0].problem
+    domain, made = problem.domain, {}
+    centre = {n: (a + b) / 2 for n, a, b in zip(domain.coordinates, domain.lower, domain.upper, strict=True)}
+    if domain.dimension == 1:
+        made["field"] = _curves(evaluations, [_line(first, name, *centre, centre) for name in problem.fields])
+    for name in problem.fields if domain.dimension > 1 else ():
+        suffix = "" if name == problem.fields[0] else f"_{name}"
+        if domain.dimension > 2:
+            made[f"field{suffix}"] = _curves(evaluations, [_line(first, name, along, centre) for along in centre])
+            continue
+        made[f"field{suffix}"] = _maps(evaluations, name)
+        if TIME in centre and name not in problem.sought:  # a field that should be constant needs no slices
+            times = (centre[TIME], domain.upper[domain.axis(TIME)])
+            lines = [_line(first, name, domain.space[0], centre | {TIME: time}) for time in times]
+            made[f"slices{suffix}"] = _curves(evaluations, lines)
+    if first.unknowns:
+        made["unknowns"] = _histograms(evaluations)
+    return made
+
+
+def _check(evaluations: Sequence[Evaluation]) -> None:
+    if not evaluations:
+        raise InputError("there is nothing to draw; pass at least one evaluation.")
+    if len({(e.problem.name, e.problem.domain, tuple(e.problem.fields), e.shape) for e in evaluations}) > 1:
+        names = ", ".join(sorted({e.problem.name for e in evaluations}))
+        raise InputError(f"a figure compares methods on one problem and one grid; draw these one by one: {names}.")
+
+
+# Curves.
+
+
+@dataclass(frozen=True, eq=False)
+class _Line:
+    """Grid points in a row: which points of an evaluation they are, and the coordinate that varies along them."""
+
+    field: str
+    along: str
+    label: str
+    points: np.ndarray
+
+
+def _line(evaluation: Evaluation, field: str, along: str, near: Mapping[str, float]) -> _Line:
+    """The line of grid points along a coordinate, the other coordinates being as near as possible to the values given."""
+    points, place = np.arange(len(evaluation.points)).reshape(evaluation.shape), [along]
+    for axis, name in enumerate(evaluation.problem.domain.coordinates):
+        if name != along:
+            positions = _positions(evaluation, axis)
+            nearest = int(np.argmin(np.abs(positions - near[name])))
+            points = points.take([nearest], axis=axis)
+            place.append(f"{name} = {positions[nearest]:.3g}")
+    return _Line(field, along, f"{field}({', '.join(place)})" if len(place) > 1 else field, points.ravel())
+
+
+def _curves(evaluations: Sequence[Evaluation], lines: Sequence[_Line]) -> Figure:
+    """Mean, band and truth: one row per line, one column per method, the same scale for the same field."""
+    figure, axes, width = _panels(len(lines), len(evaluations))
+    for row, line in enumerate(lines):
+        for ax, evaluation in zip(axes[row], evaluations, strict=True):
+            _curve(ax, evaluation, line)
+            _dress(ax, line.along, line.label)
+            if row == 0 or lines[row - 1].field != line.field:
+                _title(ax, evaluation.label, _merits(evaluation, line.field), width)
+    for field in {line.field for line in lines}:
+        same = [ax for row, line in zip(axes, lines, strict=True) if line.field == field for ax in row]
+        lows, highs = zip(*(ax.get_ylim() for ax in same), strict=True)
+        for ax in same:
+            ax.set_ylim(min(lows), max(highs))
+    _legend(figure, axes)
+    return figure
+
+
+def _curve(ax: Axes, evaluation: Evaluation, line: _Line) -> None:
+    domain, column = evaluation.problem.domain, evaluation.problem.fields.index(line.field)
+    at = evaluation.points[line.points, domain.axis(line.along)]
+    mean, std = (values[line.points, column] for values in evaluation.prediction)
+    ax.margins(x=0.02)
+    ax.fill_between(at, mean - 2 * std, mean + 2 * std, color=BLUE, alpha=0.25, linewidth=0, label="mean ± 2σ")
+    ax.plot(at, mean, color=BLUE, linewidth=1.5, label="mean")
+    if evaluation.truth is not None:
+        ax.plot(at, evaluation.truth[line.points, column], "--", color=BLACK, linewidth=1.1, label="exact")
+    sensors, values = evaluation.problem.sensors(line.field)
+    if domain.dimension == 1 and len(sensors):  # elsewhere they lie beside the line
+        ax.scatter(sensors[:, 0], values, s=9, color=ORANGE, linewidths=0, zorder=3, label="sensors")
+
+
+# Maps.
+
+
+def _maps(evaluations: Sequence[Evaluation], field: str) -> Figure:
+    """Mean, standard deviation and error in rows, methods in columns; each row has one colour scale."""
+    column, domain = evaluations[0].problem.fields.index(field), evaluations[0].problem.domain
+    means = [e.prediction.mean[:, column] for e in evaluations]
+    rows = {f"mean of {field}": means, "standard deviation": [e.prediction.std[:, column] for e in evaluations]}
+    colours = [_colours(means), _magnitudes(rows["standard deviation"], "viridis")]
+    if evaluations[0].truth is not None:
+        rows["|mean − exact|"] = [np.abs(e.prediction.mean - e.truth)[:, column] for e in evaluations]
+        colours.append(_magnitudes(rows["|mean − exact|"], "magma"))
+    width = 2.7 if len(evaluations) <= PER_ROW else 2.2
+    size = (width * len(evaluations) + 1.1, width * _proportion(domain) * len(rows) + 1.1)
+    figure = Figure(size, DPI, layout="constrained")
+    axes = figure.subplots(len(rows), len(evaluations), sharex=True, sharey=True, squeeze=False)
+    for panels, (name, values), style in zip(axes, rows.items(), colours, strict=True):
+        _map_row(panels, evaluations, values, name, style)
+    sensors = evaluations[0].problem.sensors(field)[0][:, list(_plane(domain))]
+    for ax, evaluation in zip(axes[0], evaluations, strict=True):
+        _title(ax, evaluation.label, _merits(evaluation, field), width)
+        if len(sensors):
+            ax.scatter(*sensors.T, s=8, color=BLACK, edgecolors="white", linewidths=0.5, label="sensors")
+    _legend(figure, axes)
+    return figure
+
+
+def _map_row(panels: np.ndarray, evaluations: Sequence[Evaluation], values: list, name: str, style: dict) -> None:
+    """One quantity of every method, and the colour bar they share."""
+    domain = evaluations[0].problem.domain
+    across, up = _plane(domain)
+    at = [_positions(evaluations[0], axis) for axis in (across, up)]
+    for ax, heights in zip(panels, values, strict=True):
+        grid = heights.reshape(evaluations[0].shape).transpose(up, across)
+        mesh = ax.pcolormesh(*at, grid, shading="gouraud", rasterized=True, **style)
+        _dress(ax, domain.coordinates[across], domain.coordinates[up])
+        ax.label_outer()
+    bar = panels[0].figure.colorbar(mesh, ax=list(panels), pad=0.02, aspect=14, ticks=MaxNLocator(5), format=PLAIN)
+    bar.set_label(name, fontsize=TEXT, parse_math=False)
+    bar.ax.tick_params(labelsize=TEXT)
+
+
+def _colours(means: list) -> dict[str, Any]:
+    """Two colours that meet at zero if the values have both signs, else one scale."""
+    low, high = _span(means)
+    if min(-low, high) > 0.1 * max(-low, high):
+        return {"cmap": "RdBu_r", "vmin": -max(-low, high), "vmax": max(-low, high)}
+    return {"cmap": "viridis", "vmin": low, "vmax": high}
+
+
+def _magnitudes(values: list, cmap: str) -> dict[str, Any]:
+    return {"cmap": cmap, "vmin": 0.0, "vmax": _span([*values, np.zeros(1)])[1]}
+
+
+def _plane(domain: Box) -> tuple[int, int]:
+    """Which coordinate runs across and which up; time goes up."""
+    return (1, 0) if domain.coordinates[0] == TIME else (0, 1)
+
+
+def _proportion(domain: Box) -> float:
+    """Height over width of a map: true to scale in space, within reason."""
+    sides = np.subtract(domain.upper, domain.lower)
+    return 0.75 if TIME in domain.coordinates else float(np.clip(sides[1] / sides[0], 0.4, 1.5))
+
+
+# Histograms.
+
+
+def _histograms(evaluations: Sequence[Evaluation]) -> Figure:
+    """What was inferred: one row per unknown, one column per method, the same scale for the same unknown."""
+    names = list(evaluations[0].unknowns)
+    figure, axes, width = _panels(len(names), len(evaluations))
+    for panels, name in zip(axes, names, strict=True):
+        exact = evaluations[0].unknowns_truth[name]
+        marks = np.array([e.unknowns[name].mean for e in evaluations] + ([] if exact is None else [exact]), float)
+        span = _span([marks, *(np.quantile(_draws(e.unknowns[name]), [0.005, 0.995]) for e in evaluations)], margin=0.1)
+        for ax, evaluation in zip(panels, evaluations, strict=True):
+            found = evaluation.unknowns[name]
+            _histogram(ax, found, exact, span)
+            _dress(ax, name, "density")
+            _title(ax, evaluation.label, f"{name} = {_plus_minus(float(found.mean), float(found.std))}", width)
+            ax.set_yticks([])
+    _legend(figure, axes)
+    return figure
+
+
+def _histogram(ax: Axes, found: Prediction, exact: float | None, span: tuple[float, float]) -> None:
+    """Draws of one unknown. Draws that are all the same, which is what dropout gives for a parameter, make one bar."""
+    draws, style = _draws(found), {"color": BLUE, "alpha": 0.35, "linewidth": 0, "label": "draws"}
+    if np.ptp(draws) <= 1e-6 * np.max(np.abs(draws)):
+        ax.bar(draws.mean(), 1.0, width=0.03 * (span[1] - span[0]), **style)
+    else:
+        ax.hist(draws, BINS, density=True, **style)
+    ax.axvline(float(found.mean), color=BLUE, linewidth=1.5, label="mean")
+    if exact is not None:
+        ax.axvline(exact, linestyle="--", color=BLACK, linewidth=1.1, label="exact")
+    ax.set_xlim(*span)
+
+
+def _draws(found: Prediction) -> np.ndarray:
+    """The single draws that were kept, or the mean if none were."""
+    draws = np.ravel(found.mean if found.samples is None else found.samples).astype(float)
+    draws = draws[np.isfinite(draws)]
+    return draws if draws.size else np.zeros(1)
+
+
+def _plus_minus(mean: float, std: float) -> str:
+    """Two digits of the spread, and the mean to the same decimal."""
+    decimals = 1 - math.floor(math.log10(std)) if 0 < std < math.inf else 0
+    return f"{mean:.{decimals}f} ± {std:.{decimals}f}" if 1 <= decimals <= 6 else f"{mean:.4g} ± {std:.2g}"
+
+
+# What all figures share.
+
+
+def _panels(rows: int, methods: int) -> tuple[Figure, np.ndarray, float]:
+    """Panels by row and method, and the width of one in inches. Many methods continue below, in blocks of all rows."""
+    blocks = math.ceil(methods / PER_ROW)
+    columns = math.ceil(methods / blocks)
+    width, height = (4.8 if columns == 1 else 3.3), (2.4 if rows * blocks > 1 else 2.9)
+    figure = Figure((width * columns, height * rows * blocks + 0.4), DPI, layout="constrained")
+    grid = figure.subplots(rows * blocks, columns, squeeze=False)
+    axes = grid.reshape(blocks, rows, columns).swapaxes(0, 1).reshape(rows, blocks * columns)
+    for ax in axes[:, methods:].flat:
+        ax.remove()
+    return figure, axes[:, :methods], width
+
+
+def _positions(evaluation: Evaluation, axis: int) -> np.ndarray:
+    """The positions of the grid along one coordinate."""
+    domain = evaluation.problem.domain
+    return np.linspace(domain.lower[axis], domain.upper[axis], evaluation.shape[axis])
+
+
+def _span(values: Iterable[np.ndarray], margin: float = 0.0) -> tuple[float, float]:
+    """The range of all finite values, never empty, widened by a margin in parts of itself."""
+    flat = np.concatenate([np.ravel(v).astype(float) for v in values])
+    flat = flat[np.isfinite(flat)]
+    low, high = (float(flat.min()), float(flat.max())) if flat.size else (0.0, 1.0)
+    if high - low <= 1e-4 * max(abs(low), abs(high)):
+        low, high = low - (0.05 * abs(low) or 1.0), high + (0.05 * abs(high) or 1.0)
+    return low - margin * (high - low), high + margin * (high - low)
+
+
+def _merits(evaluation: Evaluation, field: str) -> str:
+    """The metrics that exist, for a title."""
+    values = evaluation.metrics(field)
+    return " · ".join(f"{name}\u00a0{values[key]:{form}}" for key, (name, form) in MERITS.items() if values[key] is not None)
+
+
+def _title(ax: Axes, label: str, subtitle: str, width: float) -> None:
+    """The method in bold with figures below it, both wrapped to a panel of this width in inches."""
+    above, below = (textwrap.fill(text, int(LETTERS * width * part)) for text, part in ((label, 0.7), (subtitle, 1)))
+    pad = 4 + 1.3 * TEXT * len(below.splitlines())
+    ax.set_title(above, loc="left", fontsize=TITLE, fontweight="bold", pad=pad, parse_math=False)
+    style: dict[str, Any] = {"textcoords": "offset points", "fontsize": TEXT, "color": GREY, "parse_math": False}
+    ax.annotate(below, (0, 1), (0, 4), "axes fraction", va="bottom", **style)
+
+
+def _dress(ax: Axes, across: str, up: str) -> None:
+    """Few ticks with plain numbers, names on the axes; the vertical axis is told once per row."""
+    for axis, name in ((ax.xaxis, across), (ax.yaxis, textwrap.fill(up, 24))):
+        axis.set_major_locator(MaxNLocator(5))
+        axis.set_major_formatter(PLAIN)
+        axis.set_label_text(name, fontsize=TITLE, parse_math=False)
+    ax.tick_params(labelsize=TEXT)
+    ax.spines[["top", "right"]].set_visible(False)
+    if not ax.get_subplotspec().is_first_col():
+        ax.tick_params(labelleft=False)
+        ax.set_ylabel("")
+
+
+def _legend(figure: Figure, axes: np.ndarray) -> None:
+    """One legend below all panels."""
+    entries: dict[str, Any] = {}
+    for ax in axes.flat:
+        handles, names = ax.get_legend_handles_labels()
+        entries |= dict(zip(names, handles, strict=True))
+    if entries:
+        figure.legend(list(entries.values()), list(entries), loc="outside lower center", ncols=4, fontsize=TEXT, frameon=False)
