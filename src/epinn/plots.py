@@ -25,7 +25,8 @@ DPI = 150
 BINS = 40
 TITLE, TEXT = 9, 8  # font sizes in points
 LETTERS = 15  # of the smaller size that fit into an inch
-PLAIN = "{x:g}"  # ticks without a common factor, which would stand where the titles are
+PLAIN = "{x:g}"  # ticks without a common power of ten, which would stand where the titles are
+BAND = "mean ± 2σ"  # noqa: RUF001
 MERITS = {"sharpness": ("sharpness", ".2g"), "coverage": ("coverage", ".2f"), "rmse": ("RMSE", ".2g")}
 
 
@@ -38,10 +39,11 @@ def figures(evaluations: Sequence[Evaluation]) -> dict[str, Figure]:
     """
     _check(evaluations)
     first, problem = evaluations[0], evaluations[0].problem
-    domain, made = problem.domain, {}
+    domain = problem.domain
+    made: dict[str, Figure] = {}
     centre = {n: (a + b) / 2 for n, a, b in zip(domain.coordinates, domain.lower, domain.upper, strict=True)}
     if domain.dimension == 1:
-        made["field"] = _curves(evaluations, [_line(first, name, *centre, centre) for name in problem.fields])
+        made["field"] = _curves(evaluations, [_line(first, name, domain.coordinates[0], centre) for name in problem.fields])
     for name in problem.fields if domain.dimension > 1 else ():
         suffix = "" if name == problem.fields[0] else f"_{name}"
         if domain.dimension > 2:
@@ -80,14 +82,17 @@ class _Line:
 
 def _line(evaluation: Evaluation, field: str, along: str, near: Mapping[str, float]) -> _Line:
     """The line of grid points along a coordinate, the other coordinates being as near as possible to the values given."""
-    points, place = np.arange(len(evaluation.points)).reshape(evaluation.shape), [along]
-    for axis, name in enumerate(evaluation.problem.domain.coordinates):
-        if name != along:
-            positions = _positions(evaluation, axis)
-            nearest = int(np.argmin(np.abs(positions - near[name])))
-            points = points.take([nearest], axis=axis)
-            place.append(f"{name} = {positions[nearest]:.3g}")
-    return _Line(field, along, f"{field}({', '.join(place)})" if len(place) > 1 else field, points.ravel())
+    points = np.arange(len(evaluation.points)).reshape(evaluation.shape)
+    domain, place = evaluation.problem.domain, []
+    for axis, (name, count) in enumerate(zip(domain.coordinates, evaluation.shape, strict=True)):
+        if name == along:
+            place.append(name)
+            continue
+        positions = np.linspace(domain.lower[axis], domain.upper[axis], count)
+        nearest = int(np.argmin(np.abs(positions - near[name])))
+        points = points.take([nearest], axis=axis)
+        place.append(f"{name} = {positions[nearest]:.3g}")
+    return _Line(field, along, field if domain.dimension == 1 else f"{field}({', '.join(place)})", points.ravel())
 
 
 def _curves(evaluations: Sequence[Evaluation], lines: Sequence[_Line]) -> Figure:
@@ -113,7 +118,7 @@ def _curve(ax: Axes, evaluation: Evaluation, line: _Line) -> None:
     at = evaluation.points[line.points, domain.axis(line.along)]
     mean, std = (values[line.points, column] for values in evaluation.prediction)
     ax.margins(x=0.02)
-    ax.fill_between(at, mean - 2 * std, mean + 2 * std, color=BLUE, alpha=0.25, linewidth=0, label="mean ± 2σ")
+    ax.fill_between(at, mean - 2 * std, mean + 2 * std, color=BLUE, alpha=0.25, linewidth=0, label=BAND)
     ax.plot(at, mean, color=BLUE, linewidth=1.5, label="mean")
     if evaluation.truth is not None:
         ax.plot(at, evaluation.truth[line.points, column], "--", color=BLACK, linewidth=1.1, label="exact")
@@ -127,58 +132,57 @@ def _curve(ax: Axes, evaluation: Evaluation, line: _Line) -> None:
 
 def _maps(evaluations: Sequence[Evaluation], field: str) -> Figure:
     """Mean, standard deviation and error in rows, methods in columns; each row has one colour scale."""
-    column, domain = evaluations[0].problem.fields.index(field), evaluations[0].problem.domain
-    means = [e.prediction.mean[:, column] for e in evaluations]
-    rows = {f"mean of {field}": means, "standard deviation": [e.prediction.std[:, column] for e in evaluations]}
-    colours = [_colours(means), _magnitudes(rows["standard deviation"], "viridis")]
+    problem, column = evaluations[0].problem, evaluations[0].problem.fields.index(field)
+    means, stds = ([getattr(e.prediction, name)[:, column] for e in evaluations] for name in ("mean", "std"))
+    rows = [(f"mean of {field}", means, _colours(means)), ("standard deviation", stds, _colours(stds, "viridis"))]
     if evaluations[0].truth is not None:
-        rows["|mean − exact|"] = [np.abs(e.prediction.mean - e.truth)[:, column] for e in evaluations]
-        colours.append(_magnitudes(rows["|mean − exact|"], "magma"))
+        errors = [np.abs(e.prediction.mean - e.truth)[:, column] for e in evaluations]
+        rows.append(("absolute error", errors, _colours(errors, "magma")))
     width = 2.7 if len(evaluations) <= PER_ROW else 2.2
-    size = (width * len(evaluations) + 1.1, width * _proportion(domain) * len(rows) + 1.1)
+    size = (width * len(evaluations) + 1.1, width * _proportion(problem.domain) * len(rows) + 1.1)
     figure = Figure(size, DPI, layout="constrained")
     axes = figure.subplots(len(rows), len(evaluations), sharex=True, sharey=True, squeeze=False)
-    for panels, (name, values), style in zip(axes, rows.items(), colours, strict=True):
-        _map_row(panels, evaluations, values, name, style)
-    sensors = evaluations[0].problem.sensors(field)[0][:, list(_plane(domain))]
+    for panels, row in zip(axes, rows, strict=True):
+        _map_row(panels, evaluations[0], *row)
+    sensors = problem.sensors(field)[0][:, _plane(problem.domain)]
     for ax, evaluation in zip(axes[0], evaluations, strict=True):
-        _title(ax, evaluation.label, _merits(evaluation, field), width)
+        _title(ax, evaluation.label, _merits(evaluation, field), 0.87 * width)
         if len(sensors):
             ax.scatter(*sensors.T, s=8, color=BLACK, edgecolors="white", linewidths=0.5, label="sensors")
     _legend(figure, axes)
     return figure
 
 
-def _map_row(panels: np.ndarray, evaluations: Sequence[Evaluation], values: list, name: str, style: dict) -> None:
+def _map_row(panels: np.ndarray, evaluation: Evaluation, name: str, values: list[np.ndarray], style: dict[str, Any]) -> None:
     """One quantity of every method, and the colour bar they share."""
-    domain = evaluations[0].problem.domain
-    across, up = _plane(domain)
-    at = [_positions(evaluations[0], axis) for axis in (across, up)]
+    domain, plane = evaluation.problem.domain, _plane(evaluation.problem.domain)
+    ends = [(domain.lower[axis], domain.upper[axis]) for axis in plane]
+    halves = [(high - low) / (evaluation.shape[axis] - 1) / 2 for (low, high), axis in zip(ends, plane, strict=True)]
+    extent = [end for (low, high), half in zip(ends, halves, strict=True) for end in (low - half, high + half)]
     for ax, heights in zip(panels, values, strict=True):
-        grid = heights.reshape(evaluations[0].shape).transpose(up, across)
-        mesh = ax.pcolormesh(*at, grid, shading="gouraud", rasterized=True, **style)
-        _dress(ax, domain.coordinates[across], domain.coordinates[up])
+        grid = heights.reshape(evaluation.shape).transpose(plane).T
+        image = ax.imshow(grid, origin="lower", extent=extent, aspect="auto", interpolation="bilinear", **style)
+        ax.set(xlim=ends[0], ylim=ends[1])
+        _dress(ax, *(domain.coordinates[axis] for axis in plane))
         ax.label_outer()
-    bar = panels[0].figure.colorbar(mesh, ax=list(panels), pad=0.02, aspect=14, ticks=MaxNLocator(5), format=PLAIN)
+    bar = panels[0].figure.colorbar(image, ax=list(panels), pad=0.02, aspect=14, ticks=_few(), format=PLAIN)
     bar.set_label(name, fontsize=TEXT, parse_math=False)
     bar.ax.tick_params(labelsize=TEXT)
 
 
-def _colours(means: list) -> dict[str, Any]:
-    """Two colours that meet at zero if the values have both signs, else one scale."""
-    low, high = _span(means)
-    if min(-low, high) > 0.1 * max(-low, high):
+def _colours(values: list[np.ndarray], magnitude: str | None = None) -> dict[str, Any]:
+    """A scale for all values: a map that starts at zero for a `magnitude`, two colours for what has both signs."""
+    low, high = _span(values)
+    if magnitude:
+        return {"cmap": magnitude, "vmin": 0.0, "vmax": high}
+    if min(-low, high) > max(-low, high) / 3:
         return {"cmap": "RdBu_r", "vmin": -max(-low, high), "vmax": max(-low, high)}
     return {"cmap": "viridis", "vmin": low, "vmax": high}
 
 
-def _magnitudes(values: list, cmap: str) -> dict[str, Any]:
-    return {"cmap": cmap, "vmin": 0.0, "vmax": _span([*values, np.zeros(1)])[1]}
-
-
-def _plane(domain: Box) -> tuple[int, int]:
+def _plane(domain: Box) -> list[int]:
     """Which coordinate runs across and which up; time goes up."""
-    return (1, 0) if domain.coordinates[0] == TIME else (0, 1)
+    return [1, 0] if domain.coordinates[0] == TIME else [0, 1]
 
 
 def _proportion(domain: Box) -> float:
@@ -210,7 +214,8 @@ def _histograms(evaluations: Sequence[Evaluation]) -> Figure:
 
 def _histogram(ax: Axes, found: Prediction, exact: float | None, span: tuple[float, float]) -> None:
     """Draws of one unknown. Draws that are all the same, which is what dropout gives for a parameter, make one bar."""
-    draws, style = _draws(found), {"color": BLUE, "alpha": 0.35, "linewidth": 0, "label": "draws"}
+    draws = _draws(found)
+    style: dict[str, Any] = {"color": BLUE, "alpha": 0.35, "linewidth": 0, "label": "draws"}
     if np.ptp(draws) <= 1e-6 * np.max(np.abs(draws)):
         ax.bar(draws.mean(), 1.0, width=0.03 * (span[1] - span[0]), **style)
     else:
@@ -250,12 +255,6 @@ def _panels(rows: int, methods: int) -> tuple[Figure, np.ndarray, float]:
     return figure, axes[:, :methods], width
 
 
-def _positions(evaluation: Evaluation, axis: int) -> np.ndarray:
-    """The positions of the grid along one coordinate."""
-    domain = evaluation.problem.domain
-    return np.linspace(domain.lower[axis], domain.upper[axis], evaluation.shape[axis])
-
-
 def _span(values: Iterable[np.ndarray], margin: float = 0.0) -> tuple[float, float]:
     """The range of all finite values, never empty, widened by a margin in parts of itself."""
     flat = np.concatenate([np.ravel(v).astype(float) for v in values])
@@ -274,8 +273,9 @@ def _merits(evaluation: Evaluation, field: str) -> str:
 
 def _title(ax: Axes, label: str, subtitle: str, width: float) -> None:
     """The method in bold with figures below it, both wrapped to a panel of this width in inches."""
-    above, below = (textwrap.fill(text, int(LETTERS * width * part)) for text, part in ((label, 0.7), (subtitle, 1)))
-    pad = 4 + 1.3 * TEXT * len(below.splitlines())
+    above, below = (textwrap.fill(text, int(LETTERS * width * part)) for text, part in ((label, 0.75), (subtitle, 1)))
+    below = below.replace(" ·\n", "\n")
+    pad = 5 + 1.35 * TEXT * len(below.splitlines())
     ax.set_title(above, loc="left", fontsize=TITLE, fontweight="bold", pad=pad, parse_math=False)
     style: dict[str, Any] = {"textcoords": "offset points", "fontsize": TEXT, "color": GREY, "parse_math": False}
     ax.annotate(below, (0, 1), (0, 4), "axes fraction", va="bottom", **style)
@@ -284,14 +284,22 @@ def _title(ax: Axes, label: str, subtitle: str, width: float) -> None:
 def _dress(ax: Axes, across: str, up: str) -> None:
     """Few ticks with plain numbers, names on the axes; the vertical axis is told once per row."""
     for axis, name in ((ax.xaxis, across), (ax.yaxis, textwrap.fill(up, 24))):
-        axis.set_major_locator(MaxNLocator(5))
-        axis.set_major_formatter(PLAIN)
+        axis.set_major_locator(_few())
         axis.set_label_text(name, fontsize=TITLE, parse_math=False)
+    ax.ticklabel_format(axis="x", useOffset=False)
+    ax.xaxis.offsetText.set_fontsize(TEXT)
+    ax.yaxis.set_major_formatter(PLAIN)
     ax.tick_params(labelsize=TEXT)
     ax.spines[["top", "right"]].set_visible(False)
-    if not ax.get_subplotspec().is_first_col():
+    place = ax.get_subplotspec()
+    if place is not None and not place.is_first_col():
         ax.tick_params(labelleft=False)
         ax.set_ylabel("")
+
+
+def _few() -> MaxNLocator:
+    """Ticks at round numbers, at most six."""
+    return MaxNLocator(5, steps=[1, 2, 5, 10])
 
 
 def _legend(figure: Figure, axes: np.ndarray) -> None:

@@ -1,0 +1,37 @@
+# Everything runs in .venv, which the first target that needs it makes.
+PYTHON ?= python3
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+.PHONY: setup demo test lint bench clean
+
+setup: .venv/developer  ## an environment with epinn and the tools to work on it
+
+.venv/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "epinn needs Python 3.11 or newer: make PYTHON=python3.12"; exit 1; }
+	$(PYTHON) -m venv .venv
+
+.venv/user: pyproject.toml | .venv/bin/python
+	$(PIP) --editable .
+	@touch $@
+
+.venv/developer: pyproject.toml | .venv/bin/python
+	$(PIP) --editable '.[dev]'
+	@touch $@ .venv/user
+
+demo: .venv/user  ## 1D Poisson with noise 0.1: three methods side by side, beside the published values
+	$(BIN)/epinn compare poisson1d --noise 0.1
+
+test: .venv/developer  ## all tests
+	$(BIN)/python -m pytest -n 2 --dist worksteal -q
+
+lint: .venv/developer  ## style and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: .venv/user  ## ratios of our training step to others, side by side in one run
+	$(BIN)/python benchmarks/step.py
+
+clean:
+	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache

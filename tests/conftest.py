@@ -1,0 +1,41 @@
+"""Shared by all tests: compiled code kept between runs, double precision on request, and what a good error looks like."""
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import jax
+import pytest
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Most of the suite's time is compilation; JAX keeps its result here, so that the second run is fast."""
+    jax.config.update("jax_compilation_cache_dir", str(Path.home() / ".cache" / "epinn-tests" / "xla"))
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.2)
+    # Entries that another process is just writing, or a home that cannot be written to, cost time, not correctness.
+    config.addinivalue_line("filterwarnings", "ignore:Error (reading|writing) persistent compilation cache entry")
+
+
+@pytest.fixture
+def x64() -> Iterator[None]:
+    """Double precision for one test."""
+    with jax.enable_x64(True):
+        yield
+
+
+@pytest.fixture
+def rejects() -> Callable:
+    """`with rejects("word", ...):` expects an InputError of one line that names every word."""
+    from epinn import InputError
+
+    @contextmanager
+    def check(*words: str) -> Iterator[None]:
+        with pytest.raises(InputError) as caught:
+            yield
+        message = str(caught.value)
+        assert "\n" not in message, f"more than one line: {message}"
+        for word in words:
+            assert re.search(rf"(?<!\w){re.escape(word)}(?!\w)", message), f"{word!r} is not named in: {message}"
+
+    return check

@@ -1,0 +1,229 @@
+"""Jets against nested automatic differentiation and finite differences, in float64."""
+
+import functools
+import itertools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from epinn.activation import ACTIVATIONS
+from epinn.jet import Jet, activate, affine, join, lower_closure, opaque
+from epinn.network import MLP, Encoding, Frozen, trainable
+
+pytestmark = pytest.mark.usefixtures("x64")
+
+BOUNDS = ((-1.0, 0.0, 2.0), (2.0, 0.5, 3.0))
+POINT = (0.7, 0.2, 2.4)
+REQUESTS = {1: [(4,)], 2: [(2, 2), (4, 0), (1, 3)], 3: [(1, 1, 1), (2, 1, 0), (0, 0, 3)]}
+
+
+def nested(function, orders):
+    """The derivatives of `function` by nested `jacfwd`, stacked like a jet."""
+
+    def once(inner, axis):
+        return lambda x: jax.jacfwd(inner)(x)[..., axis]
+
+    def derivative(order):
+        axes = itertools.chain.from_iterable([axis] * n for axis, n in enumerate(order))
+        return functools.reduce(once, axes, function)
+
+    return jax.jit(lambda x: jnp.stack([derivative(order)(x) for order in orders]))
+
+
+def push(function, x, orders):
+    return jax.jit(lambda x: function(Jet.variable(x, orders)).stack)(x)
+
+
+def assert_same(found, expected):
+    np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-11 * np.abs(expected).max())
+
+
+def network(dimension, *, outputs=2, activation="tanh", fourier=False, scaled=False, seed=0):
+    keys = jax.random.split(jax.random.key(seed))
+    frequencies = Frozen(1.5 * jax.random.normal(keys[0], (3, dimension))) if fourier else None
+    bounds = tuple(side[:dimension] for side in BOUNDS) if scaled else None
+    return MLP.create(
+        dimension,
+        (6, 5),
+        outputs,
+        key=keys[1],
+        activation=activation,
+        random_biases=True,
+        encoding=Encoding(bounds=bounds, frequencies=frequencies),
+        output_scale=1.7,
+    )
+
+
+def point(dimension):
+    return jnp.array(POINT[:dimension])
+
+
+@pytest.mark.parametrize("activation", ["tanh", "sin", "silu", "gelu"])
+@pytest.mark.parametrize("dimension", [1, 2, 3])
+def test_the_jet_of_a_network_equals_nested_autodiff(activation, dimension):
+    mlp, orders = network(dimension, activation=activation), lower_closure(REQUESTS[dimension])
+    assert_same(push(mlp, point(dimension), orders), nested(mlp, orders)(point(dimension)))
+
+
+@pytest.mark.parametrize("dimension", [1, 2, 3])
+@pytest.mark.parametrize(("fourier", "scaled"), [(True, False), (False, True), (True, True)])
+def test_the_jet_passes_through_input_encodings(dimension, fourier, scaled):
+    mlp = network(dimension, fourier=fourier, scaled=scaled)
+    orders = lower_closure([(2,), (3,)] if dimension == 1 else [(2, 1), (1, 2)] if dimension == 2 else [(1, 1, 1), (2, 0, 0)])
+    assert_same(push(mlp, point(dimension), orders), nested(mlp, orders)(point(dimension)))
+
+
+def test_second_derivatives_equal_the_hessian():
+    mlp, x = network(3, outputs=1), point(3)
+    orders = lower_closure([(2, 0, 0), (0, 2, 0), (0, 0, 2), (1, 1, 0), (1, 0, 1), (0, 1, 1)])
+    jet = Jet(push(mlp, x, orders), orders)
+    hessian = jax.jit(jax.hessian(lambda x: mlp(x)[0]))(x)
+    for i, j in itertools.product(range(3), repeat=2):
+        order = tuple(int(axis == i) + int(axis == j) for axis in range(3))
+        np.testing.assert_allclose(jet[order][0], hessian[i, j], rtol=1e-11, atol=1e-12)
+
+
+def test_derivatives_equal_central_finite_differences():
+    mlp = network(2, outputs=1, fourier=True)
+    orders = lower_closure([(2, 0), (1, 1)])
+    x, t = point(2)
+    jet, h = Jet(push(mlp, point(2), orders), orders), 1e-4
+    u = jax.jit(lambda x, t: mlp(jnp.array([x, t]))[0])
+    expected = {
+        (1, 0): (u(x + h, t) - u(x - h, t)) / (2 * h),
+        (0, 1): (u(x, t + h) - u(x, t - h)) / (2 * h),
+        (2, 0): (u(x + h, t) - 2 * u(x, t) + u(x - h, t)) / h**2,
+        (1, 1): (u(x + h, t + h) - u(x + h, t - h) - u(x - h, t + h) + u(x - h, t - h)) / (4 * h**2),
+    }
+    for order, value in expected.items():
+        np.testing.assert_allclose(jet[order][0], value, rtol=1e-5, atol=1e-6)
+
+
+def test_gradients_of_derivatives_with_respect_to_weights_equal_nested_autodiff():
+    mlp, orders = network(2), lower_closure([(2, 0), (1, 1)])
+    parameters, rest = trainable(mlp)
+    weigh = jnp.arange(1.0, len(orders) + 1)[:, None]
+
+    def loss(parameters, stacked):
+        from equinox import combine
+
+        return jnp.sum(weigh * stacked(combine(parameters, rest)) ** 2)
+
+    by_jet = jax.jit(jax.grad(lambda p: loss(p, lambda m: m(Jet.variable(point(2), orders)).stack)))(parameters)
+    by_nesting = jax.jit(jax.grad(lambda p: loss(p, lambda m: nested(m, orders)(point(2)))))(parameters)
+    for a, b in zip(jax.tree.leaves(by_jet), jax.tree.leaves(by_nesting), strict=True):
+        assert_same(a, b)
+
+
+def test_a_product_of_jets_follows_leibniz():
+    f, g, orders = network(2, seed=1), network(2, seed=2, activation="sin"), lower_closure([(2, 2), (3, 1)])
+    assert_same(push(lambda x: f(x) * g(x), point(2), orders), nested(lambda x: f(x) * g(x), orders)(point(2)))
+
+
+@pytest.mark.parametrize(
+    "combine",
+    [
+        lambda f, c: f + c,
+        lambda f, c: c + f,
+        lambda f, c: f - c,
+        lambda f, c: f * c,
+        lambda f, c: c * f,
+        lambda f, c: f + f * c - f * f,
+        lambda f, c: 2.0 * f - 3.0,
+        lambda f, c: 1.0 + f * 0.5,
+    ],
+)
+def test_arithmetic_with_constants_equals_nested_autodiff(combine):
+    f, c, orders = network(1), jnp.array([0.3, -2.0]), lower_closure([(3,)])
+    assert_same(push(lambda x: combine(f(x), c), point(1), orders), nested(lambda x: combine(f(x), c), orders)(point(1)))
+
+
+def test_joined_arrays_are_constants():
+    f, constant, orders = network(2), jnp.array([5.0, -1.0, 2.0]), lower_closure([(1, 1)])
+    joined = push(lambda x: join([f(x), constant, x]), point(2), orders)
+    expected = nested(lambda x: jnp.concatenate([f(x), constant, x]), orders)(point(2))
+    assert_same(joined, expected)
+    np.testing.assert_array_equal(joined[1:, 2:5], 0)
+
+
+def test_joined_arrays_without_jets_are_concatenated():
+    np.testing.assert_array_equal(join([jnp.array([1.0]), jnp.array([2.0, 3.0])]), [1, 2, 3])
+
+
+@pytest.mark.parametrize("dimension", [1, 2, 3])
+def test_opaque_equals_the_jet_of_the_network_it_hides(dimension):
+    mlp, orders = network(dimension), lower_closure(REQUESTS[dimension])
+    assert_same(push(functools.partial(opaque, mlp), point(dimension), orders), push(mlp, point(dimension), orders))
+
+
+def test_opaque_differentiates_through_what_came_before():
+    inner, outer, orders = network(2), network(2, seed=3, activation="sin"), lower_closure([(2, 1), (0, 3)])
+    found = push(lambda x: opaque(outer, inner(x)), point(2), orders)
+    assert_same(found, nested(lambda x: outer(inner(x)), orders)(point(2)))
+
+
+def test_opaque_on_a_plain_array_is_the_function():
+    np.testing.assert_array_equal(opaque(lambda x: x**2, jnp.array([3.0])), [9.0])
+
+
+def test_activation_of_a_jet_obeys_the_chain_rule_by_hand():
+    """tanh(x t) at one point, with derivatives worked out on paper."""
+    orders = lower_closure([(1, 1), (2, 0)])
+    x, t = point(2)
+    jet = activate(ACTIVATIONS["tanh"], Jet.variable(point(2), orders) * Jet.variable(point(2)[::-1], ((0, 0),)).value)
+    assert jet.orders == orders  # x -> (x t0, t x0) has the constant factors t0, x0
+    y = np.tanh(x * t)
+    np.testing.assert_allclose(jet[(1, 0)][0], (1 - y**2) * t, rtol=1e-14)
+    np.testing.assert_allclose(jet[(2, 0)][0], -2 * y * (1 - y**2) * t**2, rtol=1e-14)
+    np.testing.assert_array_equal(jet[(1, 1)][0], 0)
+
+
+def test_affine_maps_every_derivative_by_the_matrix():
+    weight, bias, orders = jnp.array([[1.0, 2.0], [0.0, -1.0], [3.0, 0.5]]), jnp.array([1.0, 2.0, 3.0]), lower_closure([(1, 1)])
+    jet = affine(weight, bias, Jet.variable(point(2), orders))
+    np.testing.assert_allclose(jet.value, weight @ point(2) + bias, rtol=1e-15)
+    np.testing.assert_array_equal(jet[(1, 0)], weight[:, 0])
+    np.testing.assert_array_equal(jet[(0, 1)], weight[:, 1])
+    np.testing.assert_array_equal(jet[(1, 1)], 0)
+
+
+def test_the_variable_has_unit_first_and_no_higher_derivatives():
+    jet = Jet.variable(point(3), lower_closure([(2, 0, 1), (0, 1, 0)]))
+    np.testing.assert_array_equal(jet.value, point(3))
+    for axis in range(3):
+        np.testing.assert_array_equal(jet[tuple(int(i == axis) for i in range(3))], np.eye(3)[axis])
+    for order in jet.orders:
+        if sum(order) > 1:
+            np.testing.assert_array_equal(jet[order], 0)
+
+
+@pytest.mark.parametrize(
+    ("requests", "closure"),
+    [
+        ([(0,)], ((0,),)),
+        ([(3,)], ((0,), (1,), (2,), (3,))),
+        ([(1, 1)], ((0, 0), (0, 1), (1, 0), (1, 1))),
+        ([(2, 0), (0, 1)], ((0, 0), (0, 1), (1, 0), (2, 0))),
+        ([(0, 1), (2, 0), (2, 0)], ((0, 0), (0, 1), (1, 0), (2, 0))),
+    ],
+)
+def test_lower_closure_of_examples(requests, closure):
+    assert lower_closure(requests) == closure
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_lower_closure_is_closed_minimal_and_ordered(seed):
+    rng = np.random.default_rng(seed)
+    requests = [tuple(map(int, row)) for row in rng.integers(0, 4, (4, 3))]
+    closure = lower_closure(requests)
+    assert set(requests) <= set(closure)
+    for order in closure:
+        assert any(all(a <= b for a, b in zip(order, request, strict=True)) for request in requests)
+        for axis in range(3):
+            if order[axis]:
+                assert (*order[:axis], order[axis] - 1, *order[axis + 1 :]) in closure
+    assert closure[0] == (0, 0, 0)
+    assert [sum(order) for order in closure] == sorted(sum(order) for order in closure)
+    assert len(set(closure)) == len(closure)
