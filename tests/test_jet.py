@@ -3,6 +3,7 @@
 import functools
 import itertools
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -16,7 +17,6 @@ pytestmark = pytest.mark.usefixtures("x64")
 
 BOUNDS = ((-1.0, 0.0, 2.0), (2.0, 0.5, 3.0))
 POINT = (0.7, 0.2, 2.4)
-REQUESTS = {1: [(4,)], 2: [(2, 2), (4, 0), (1, 3)], 3: [(1, 1, 1), (2, 1, 0), (0, 0, 3)]}
 
 
 def nested(function, orders):
@@ -41,37 +41,38 @@ def assert_same(found, expected):
 
 
 def network(dimension, *, outputs=2, activation="tanh", fourier=False, scaled=False, seed=0):
-    keys = jax.random.split(jax.random.key(seed))
-    frequencies = Frozen(1.5 * jax.random.normal(keys[0], (3, dimension))) if fourier else None
+    """A random network, made by numpy: JAX would compile for each of its shapes."""
+    rng = np.random.default_rng(seed)
+    frequencies = Frozen(jnp.asarray(1.5 * rng.normal(size=(3, dimension)))) if fourier else None
     bounds = tuple(side[:dimension] for side in BOUNDS) if scaled else None
-    return MLP.create(
-        dimension,
-        (6, 5),
-        outputs,
-        key=keys[1],
-        activation=activation,
-        random_biases=True,
-        encoding=Encoding(bounds=bounds, frequencies=frequencies),
-        output_scale=1.7,
-    )
+    sizes = (6 if fourier else dimension, 4, 3, outputs)
+    weights = tuple(jnp.asarray(rng.normal(size=(b, a)) / a**0.5) for a, b in itertools.pairwise(sizes))
+    biases = tuple(jnp.asarray(rng.normal(size=n)) for n in sizes[1:])
+    return MLP(weights, biases, ACTIVATIONS[activation], Encoding(bounds=bounds, frequencies=frequencies), output_scale=1.7)
 
 
 def point(dimension):
     return jnp.array(POINT[:dimension])
 
 
-@pytest.mark.parametrize("activation", ["tanh", "sin", "silu", "gelu"])
-@pytest.mark.parametrize("dimension", [1, 2, 3])
-def test_the_jet_of_a_network_equals_nested_autodiff(activation, dimension):
-    mlp, orders = network(dimension, activation=activation), lower_closure(REQUESTS[dimension])
-    assert_same(push(mlp, point(dimension), orders), nested(mlp, orders)(point(dimension)))
-
-
-@pytest.mark.parametrize("dimension", [1, 2, 3])
-@pytest.mark.parametrize(("fourier", "scaled"), [(True, False), (False, True), (True, True)])
-def test_the_jet_passes_through_input_encodings(dimension, fourier, scaled):
-    mlp = network(dimension, fourier=fourier, scaled=scaled)
-    orders = lower_closure([(2,), (3,)] if dimension == 1 else [(2, 1), (1, 2)] if dimension == 2 else [(1, 1, 1), (2, 0, 0)])
+@pytest.mark.parametrize(
+    ("activation", "encoding", "requests"),
+    [
+        ("tanh", {}, [(4,)]),
+        ("sin", {"fourier": True}, [(4,)]),
+        ("silu", {"scaled": True}, [(4,)]),
+        ("gelu", {}, [(4,)]),
+        ("tanh", {"fourier": True}, [(2, 2)]),
+        ("sin", {"scaled": True}, [(1, 3)]),
+        ("silu", {}, [(2, 0), (1, 1), (0, 2)]),
+        ("gelu", {"fourier": True, "scaled": True}, [(1, 1), (0, 2)]),
+        ("tanh", {"scaled": True}, [(1, 1, 1), (0, 0, 2)]),
+        ("sin", {"fourier": True, "scaled": True}, [(2, 0, 1), (0, 2, 0)]),
+    ],
+)
+def test_the_jet_of_a_network_equals_nested_autodiff(activation, encoding, requests):
+    dimension, orders = len(requests[0]), lower_closure(requests)
+    mlp = network(dimension, activation=activation, **encoding)
     assert_same(push(mlp, point(dimension), orders), nested(mlp, orders)(point(dimension)))
 
 
@@ -107,9 +108,7 @@ def test_gradients_of_derivatives_with_respect_to_weights_equal_nested_autodiff(
     weigh = jnp.arange(1.0, len(orders) + 1)[:, None]
 
     def loss(parameters, stacked):
-        from equinox import combine
-
-        return jnp.sum(weigh * stacked(combine(parameters, rest)) ** 2)
+        return jnp.sum(weigh * stacked(eqx.combine(parameters, rest)) ** 2)
 
     by_jet = jax.jit(jax.grad(lambda p: loss(p, lambda m: m(Jet.variable(point(2), orders)).stack)))(parameters)
     by_nesting = jax.jit(jax.grad(lambda p: loss(p, lambda m: nested(m, orders)(point(2)))))(parameters)
@@ -118,7 +117,7 @@ def test_gradients_of_derivatives_with_respect_to_weights_equal_nested_autodiff(
 
 
 def test_a_product_of_jets_follows_leibniz():
-    f, g, orders = network(2, seed=1), network(2, seed=2, activation="sin"), lower_closure([(2, 2), (3, 1)])
+    f, g, orders = network(2, seed=1), network(2, seed=2, activation="sin"), lower_closure([(2, 1)])
     assert_same(push(lambda x: f(x) * g(x), point(2), orders), nested(lambda x: f(x) * g(x), orders)(point(2)))
 
 
@@ -152,14 +151,15 @@ def test_joined_arrays_without_jets_are_concatenated():
     np.testing.assert_array_equal(join([jnp.array([1.0]), jnp.array([2.0, 3.0])]), [1, 2, 3])
 
 
-@pytest.mark.parametrize("dimension", [1, 2, 3])
-def test_opaque_equals_the_jet_of_the_network_it_hides(dimension):
-    mlp, orders = network(dimension), lower_closure(REQUESTS[dimension])
+@pytest.mark.parametrize("requests", [[(4,)], [(2, 1), (0, 2)], [(1, 1, 1)]])
+def test_opaque_equals_the_jet_of_the_network_it_hides(requests):
+    dimension, orders = len(requests[0]), lower_closure(requests)
+    mlp = network(dimension)
     assert_same(push(functools.partial(opaque, mlp), point(dimension), orders), push(mlp, point(dimension), orders))
 
 
 def test_opaque_differentiates_through_what_came_before():
-    inner, outer, orders = network(2), network(2, seed=3, activation="sin"), lower_closure([(2, 1), (0, 3)])
+    inner, outer, orders = network(2), network(2, seed=3, activation="sin"), lower_closure([(2, 1)])
     found = push(lambda x: opaque(outer, inner(x)), point(2), orders)
     assert_same(found, nested(lambda x: outer(inner(x)), orders)(point(2)))
 

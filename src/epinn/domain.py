@@ -1,5 +1,6 @@
 """Boxes with named coordinates, their faces, and points in them."""
 
+import functools
 import itertools
 import math
 import warnings
@@ -63,14 +64,12 @@ class Box(eqx.Module):
     def grid(self, *counts: int) -> Float[Array, "n d"]:
         """A regular grid with the given number of points along each coordinate (one number: along each)."""
         counts = counts * self.dimension if len(counts) == 1 else counts
-        axes = [np.linspace(0, 1, n) for n in counts]
-        return self._scale(jnp.asarray(np.stack(np.meshgrid(*axes, indexing="ij"), -1).reshape(-1, self.dimension)))
+        return self._scale(_mesh([np.linspace(0, 1, n) for n in counts]))
 
     def interior(self, n: int) -> Float[Array, "n d"]:
         """`n` evenly spaced points strictly inside."""
         counts = grid_counts(n, self.dimension)
-        axes = [(np.arange(count) + 1) / (count + 1) for count in counts]
-        return self._scale(jnp.asarray(np.stack(np.meshgrid(*axes, indexing="ij"), -1).reshape(-1, self.dimension)))
+        return self._scale(_mesh([(np.arange(count) + 1) / (count + 1) for count in counts]))
 
     def faces(self, on: str | None = None) -> list["Face"]:
         """The faces named by `on`: "x=-1", "x" for both ends of x, several joined by commas; all of space by default."""
@@ -88,9 +87,9 @@ class Box(eqx.Module):
                 return [Face(self, axis, at_upper=bool(at_upper))]
         raise InputError(f"{on!r} is not a face of the box; {name} ends at {name}={ends[0]:g} and {name}={ends[1]:g}.")
 
-    def _scale(self, unit: Float[Array, "n d"]) -> Float[Array, "n d"]:
-        lower, upper = jnp.asarray(self.lower), jnp.asarray(self.upper)
-        return lower + unit.astype(lower.dtype) * (upper - lower)
+    def _scale(self, unit: Float[Array, "n d"] | np.ndarray) -> Float[Array, "n d"]:
+        lower, upper = np.asarray(self.lower), np.asarray(self.upper)
+        return jnp.asarray(lower + unit * (upper - lower), float)
 
 
 class Face(eqx.Module):
@@ -115,25 +114,31 @@ class Face(eqx.Module):
 
     def points(self, n: int, sampling: str = "grid", *, key: PRNGKeyArray | None = None) -> Float[Array, "n d"]:
         """`n` points on the face; a face of a one-dimensional box is a single point."""
-        position = jnp.asarray(self.position)
         if self.box.dimension == 1:
-            return position.reshape(1, 1)
+            return jnp.full((1, 1), self.position, float)
         unit = unit_points(n, self.box.dimension - 1, sampling, key=key)
-        inside = self.box._scale(jnp.insert(unit, self.axis, 0.0, axis=1))
-        return inside.at[:, self.axis].set(position)
+        end = np.full((len(unit), 1), float(self.at_upper))
+        parts = [unit[:, : self.axis], end, unit[:, self.axis :]]
+        return self.box._scale(
+            np.concatenate(parts, axis=1) if isinstance(unit, np.ndarray) else jnp.concatenate(parts, axis=1)
+        )
 
 
-def unit_points(n: int, dimension: int, sampling: str, *, key: PRNGKeyArray | None) -> Float[Array, "n d"]:
+def unit_points(n: int, dimension: int, sampling: str, *, key: PRNGKeyArray | None) -> Float[Array, "n d"] | np.ndarray:
     """`n` points in the unit cube. All but the grid are random, and can be drawn anew inside compiled code."""
     if sampling not in SAMPLINGS:
         raise unknown_name("sampling", sampling, SAMPLINGS)
     if n < 1:
         raise InputError(f"the number of points must be at least 1, not {n}.")
     if sampling == "grid":
-        axes = [np.linspace(0, 1, count) for count in grid_counts(n, dimension)]
-        return jnp.asarray(np.stack(np.meshgrid(*axes, indexing="ij"), -1).reshape(n, dimension))
+        return _mesh([np.linspace(0, 1, count) for count in grid_counts(n, dimension)])
     if key is None:
         raise InputError(f"{sampling} sampling is random: pass a key.")
+    return _random_points(key, n, dimension, sampling)
+
+
+@functools.partial(jax.jit, static_argnums=(1, 2, 3))
+def _random_points(key: PRNGKeyArray, n: int, dimension: int, sampling: str) -> Float[Array, "n d"]:
     if sampling == "uniform":
         return jax.random.uniform(key, (n, dimension))
     if sampling == "latin":
@@ -142,6 +147,11 @@ def unit_points(n: int, dimension: int, sampling: str, *, key: PRNGKeyArray | No
         return (jnp.stack(strata, axis=1) + jax.random.uniform(jitter_key, (n, dimension))) / n
     # A Sobol set with a random shift modulo 1: each point uniform, the set still even.
     return (_sobol(n, dimension) + jax.random.uniform(key, (dimension,))) % 1.0
+
+
+def _mesh(axes: list[np.ndarray]) -> np.ndarray:
+    """All combinations of the axes' values, the last axis fastest."""
+    return np.stack(np.meshgrid(*axes, indexing="ij"), -1).reshape(-1, len(axes))
 
 
 def grid_counts(n: int, dimension: int) -> tuple[int, ...]:

@@ -1,5 +1,6 @@
 """The base PINN: a network, and the unknown parameters, fitted to the channels of a problem."""
 
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -118,9 +119,7 @@ def fit_seeds(
     A seed that diverges says so in `failure`; the others go on.
     """
     problem, size = problems[0], len(problems)
-    point_keys, network_keys, train_keys = jax.vmap(lambda key: jax.random.split(key, 3), out_axes=1)(
-        jnp.stack([as_key(key) for key in keys])
-    )
+    point_keys, network_keys, train_keys = purposes(jnp.stack([as_key(key) for key in keys]), 3)
     channels = stack([p.channels(key) for p, key in zip(problems, point_keys, strict=True)])
     solution = create_solutions(base, problems, network_keys)
     descents = [base.descent, Descent(base.polish, optimizer="lbfgs")] if base.polish else [base.descent]
@@ -151,6 +150,12 @@ def create_solutions(base: Base, problems: Sequence[Problem], keys: PRNGKeyArray
     """Untrained solutions, one per seed, stacked."""
     networks = _networks(base, problems[0].domain, len(problems[0].fields), keys)
     return stack([p.solution(network) for p, network in zip(problems, unstack(networks, len(problems)), strict=True)])
+
+
+@functools.partial(jax.jit, static_argnums=1)
+def purposes(keys: PRNGKeyArray, number: int) -> PRNGKeyArray:
+    """Independent keys for several purposes from one key per seed; axes purposes, seeds."""
+    return jax.vmap(lambda key: jax.random.split(key, number), out_axes=1)(keys)
 
 
 @eqx.filter_jit

@@ -24,10 +24,9 @@ PER_ROW = 3  # panels with curves or histograms that fit side by side
 DPI = 150
 BINS = 40
 TITLE, TEXT = 9, 8  # font sizes in points
-LETTERS = 15  # of the smaller size that fit into an inch
+LETTERS = 14  # of the smaller size that fit beside each other, per inch of a panel with its margins
 PLAIN = "{x:g}"  # ticks without a common power of ten, which would stand where the titles are
-BAND = "mean ± 2σ"  # noqa: RUF001
-MERITS = {"sharpness": ("sharpness", ".2g"), "coverage": ("coverage", ".2f"), "rmse": ("RMSE", ".2g")}
+MERITS = {"sharpness": "sharpness", "coverage": "coverage", "rmse": "RMSE"}  # the metrics in titles
 
 
 def figures(evaluations: Sequence[Evaluation]) -> dict[str, Figure]:
@@ -91,7 +90,7 @@ def _line(evaluation: Evaluation, field: str, along: str, near: Mapping[str, flo
         positions = np.linspace(domain.lower[axis], domain.upper[axis], count)
         nearest = int(np.argmin(np.abs(positions - near[name])))
         points = points.take([nearest], axis=axis)
-        place.append(f"{name} = {positions[nearest]:.3g}")
+        place.append(f"{name}\u00a0=\u00a0{positions[nearest]:.3g}")
     return _Line(field, along, field if domain.dimension == 1 else f"{field}({', '.join(place)})", points.ravel())
 
 
@@ -116,9 +115,9 @@ def _curves(evaluations: Sequence[Evaluation], lines: Sequence[_Line]) -> Figure
 def _curve(ax: Axes, evaluation: Evaluation, line: _Line) -> None:
     domain, column = evaluation.problem.domain, evaluation.problem.fields.index(line.field)
     at = evaluation.points[line.points, domain.axis(line.along)]
-    mean, std = (values[line.points, column] for values in evaluation.prediction)
+    mean, std = (np.where(np.isfinite(values), values, np.nan)[line.points, column] for values in evaluation.prediction)
     ax.margins(x=0.02)
-    ax.fill_between(at, mean - 2 * std, mean + 2 * std, color=BLUE, alpha=0.25, linewidth=0, label=BAND)
+    ax.fill_between(at, mean - 2 * std, mean + 2 * std, color=BLUE, alpha=0.25, linewidth=0, label="mean ± 2σ")
     ax.plot(at, mean, color=BLUE, linewidth=1.5, label="mean")
     if evaluation.truth is not None:
         ax.plot(at, evaluation.truth[line.points, column], "--", color=BLACK, linewidth=1.1, label="exact")
@@ -146,7 +145,7 @@ def _maps(evaluations: Sequence[Evaluation], field: str) -> Figure:
         _map_row(panels, evaluations[0], *row)
     sensors = problem.sensors(field)[0][:, _plane(problem.domain)]
     for ax, evaluation in zip(axes[0], evaluations, strict=True):
-        _title(ax, evaluation.label, _merits(evaluation, field), 0.87 * width)
+        _title(ax, evaluation.label, _merits(evaluation, field), width)
         if len(sensors):
             ax.scatter(*sensors.T, s=8, color=BLACK, edgecolors="white", linewidths=0.5, label="sensors")
     _legend(figure, axes)
@@ -234,9 +233,13 @@ def _draws(found: Prediction) -> np.ndarray:
 
 
 def _plus_minus(mean: float, std: float) -> str:
-    """Two digits of the spread, and the mean to the same decimal."""
-    decimals = 1 - math.floor(math.log10(std)) if 0 < std < math.inf else 0
-    return f"{mean:.{decimals}f} ± {std:.{decimals}f}" if 1 <= decimals <= 6 else f"{mean:.4g} ± {std:.2g}"
+    """Two digits of the spread, and the mean to the same decimal; a common power of ten if it is far from one."""
+    size = max(abs(mean), abs(std))
+    power = math.floor(math.log10(size)) if 0 < size < math.inf else 0
+    if not -3 <= power <= 4:
+        return f"({_plus_minus(mean / 10**power, std / 10**power)})e{power}"
+    decimals = max(1 - math.floor(math.log10(std)), 0) if 0 < std < math.inf else 9
+    return f"{mean:.{decimals}f} ± {std:.{decimals}f}" if decimals < 9 else f"{mean:.4g} ± {std:.2g}"
 
 
 # What all figures share.
@@ -267,13 +270,17 @@ def _span(values: Iterable[np.ndarray], margin: float = 0.0) -> tuple[float, flo
 
 def _merits(evaluation: Evaluation, field: str) -> str:
     """The metrics that exist, for a title."""
-    values = evaluation.metrics(field)
-    return " · ".join(f"{name}\u00a0{values[key]:{form}}" for key, (name, form) in MERITS.items() if values[key] is not None)
+    found = {label: value for name, label in MERITS.items() if (value := evaluation.metrics(field)[name]) is not None}
+    return " · ".join(f"{k}\u00a0{v:.2f}" if k == "coverage" else f"{k}\u00a0{_two_digits(v)}" for k, v in found.items())
+
+
+def _two_digits(value: float) -> str:
+    return f"{value:.0f}" if 10 <= abs(value) < 1e5 else f"{value:#.2g}".rstrip(".")
 
 
 def _title(ax: Axes, label: str, subtitle: str, width: float) -> None:
     """The method in bold with figures below it, both wrapped to a panel of this width in inches."""
-    above, below = (textwrap.fill(text, int(LETTERS * width * part)) for text, part in ((label, 0.75), (subtitle, 1)))
+    above, below = (textwrap.fill(text, int(LETTERS * width * part)) for text, part in ((label, 0.82), (subtitle, 1)))
     below = below.replace(" ·\n", "\n")
     pad = 5 + 1.35 * TEXT * len(below.splitlines())
     ax.set_title(above, loc="left", fontsize=TITLE, fontweight="bold", pad=pad, parse_math=False)

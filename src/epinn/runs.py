@@ -91,10 +91,11 @@ class RunFolder:
         ]
         self.write_json("base.json", {"channels": names, "seeds": history})
 
-    def load_base(self, fresh: Sequence[Pinn], seeds: Sequence[int]) -> list[Pinn] | None:
-        """The base PINNs that an earlier session trained, if it came so far; `fresh` are untrained ones to be filled."""
-        if not (self.path / "base.json").is_file():
-            return None
+    def has_base(self) -> bool:
+        return (self.path / "base.json").is_file()
+
+    def load_base(self, fresh: Sequence[Pinn], seeds: Sequence[int]) -> list[Pinn]:
+        """The base PINNs that an earlier session trained; `fresh` are untrained ones to be filled."""
         history = {row["seed"]: row for row in self.read_json("base.json")["seeds"]}
         return [
             dataclasses.replace(
@@ -139,8 +140,9 @@ def execute(plan: Plan, folder: RunFolder, progress: Progress) -> list[dict[str,
 
 
 def _execute(plan: Plan, folder: RunFolder, progress: Progress) -> list[dict[str, Any]]:
-    pinns = folder.load_base(fit_base(plan, progress, epochs=0), plan.seeds)
-    if pinns is None:
+    if folder.has_base():
+        pinns = folder.load_base(fit_base(plan, Progress(), epochs=0), plan.seeds)
+    else:
         pinns = fit_base(plan, progress)
         folder.save_base(pinns, plan.seeds)
     failures = [pinn.failure for pinn in pinns if pinn.failure]

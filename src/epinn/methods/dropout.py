@@ -19,7 +19,7 @@ from ..channel import Channel, residuals
 from ..errors import InputError, unknown_name
 from ..jet import Value
 from ..network import MLP, AbstractNetwork, Solution
-from ..pinn import Pinn, create_solutions, train_solution
+from ..pinn import Pinn, create_solutions, purposes, train_solution
 from ..posterior import Posterior
 from ..sampler import Sampler
 from ..train import Objective, Progress
@@ -99,7 +99,7 @@ class DropoutMethod(Method):
             _mlp(pinn.solution)
         if self.during == "prediction":
             return [Posterior(DropoutSampler(pinn.solution, self.rate), pinn.problem, self.name) for pinn in pinns]
-        init_keys, train_keys = (jax.vmap(functools.partial(jax.random.fold_in, data=i))(keys) for i in range(2))
+        init_keys, train_keys = purposes(keys, 2)
         outcome, solution = train_solution(
             create_solutions(pinns[0].base, [pinn.problem for pinn in pinns], init_keys),
             stack([pinn.channels for pinn in pinns]),

@@ -7,7 +7,6 @@ outputs (d_z of them for each field). Freezing concerns the *parameters* of base
 x flow through h and through the prior, since the residuals need them.
 """
 
-import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -21,7 +20,7 @@ from ..batch import over_seeds, stack, unstack
 from ..channel import Channel
 from ..jet import Jet, Value, affine, join
 from ..network import MLP, AbstractNetwork, Frozen, Solution, trainable
-from ..pinn import Pinn, redraw
+from ..pinn import Pinn, purposes, redraw
 from ..posterior import Posterior
 from ..sampler import Sampler
 from ..train import Descent, Objective, Progress, minimise
@@ -157,7 +156,7 @@ class EpinetMethod(Method):
     def attach(self, pinns: Sequence[Pinn], keys: PRNGKeyArray, progress: Progress) -> list[Posterior]:
         problem, size = pinns[0].problem, len(pinns)
         base, channels = stack([pinn.solution for pinn in pinns]), stack([pinn.channels for pinn in pinns])
-        init_keys, train_keys = (jax.vmap(functools.partial(jax.random.fold_in, data=i))(keys) for i in range(2))
+        init_keys, train_keys = purposes(keys, 2)
         epinet = _create(self, base, init_keys, problem.domain.dimension, len(problem.fields))
         if self.train_base:
             sampler = EpinetSampler(base, epinet)

@@ -22,7 +22,7 @@ from ..batch import over_seeds, stack, unstack
 from ..channel import Channel, log_likelihood, residuals
 from ..errors import InputError, unknown_name
 from ..network import Solution, trainable
-from ..pinn import Pinn, create_solutions
+from ..pinn import Pinn, create_solutions, purposes
 from ..posterior import Posterior
 from ..problem import Problem
 from ..sampler import Members
@@ -102,7 +102,7 @@ class HmcMethod(Method):
 
     def attach(self, pinns: Sequence[Pinn], keys: PRNGKeyArray, progress: Progress) -> list[Posterior]:
         started, size = time.perf_counter(), len(pinns)
-        start_keys, chain_keys = (jax.vmap(functools.partial(jax.random.fold_in, data=i))(keys) for i in range(2))
+        start_keys, chain_keys = purposes(keys, 2)
         targets = stack([_target(pinn, self.prior_sd) for pinn in pinns])
         trace = _sample(self, targets, self._start(pinns, targets, start_keys), chain_keys, progress)
         seconds = (time.perf_counter() - started) / size
@@ -181,13 +181,12 @@ def _repeated(position: Position, chains: int) -> Position:
 
 
 def _sample(method: HmcMethod, targets: Target, start: Position, keys: PRNGKeyArray, progress: Progress) -> Trace:
-    state = _begin(targets, start)
     per_call = STORED_PER_CALL * method.thin
     burn, keep = (-(-n // per_call) for n in (method.burn_in, method.samples))  # whole calls, so at least what was asked
     kept: list[tuple] = []
     progress("hmc", 0, (burn + keep) * per_call, {})
     for call in range(burn + keep):
-        state, record = _advance(method, targets, state, keys, jnp.asarray(call))
+        start, record = _advance(method, targets, start, keys, jnp.asarray(call))
         accepted = float(np.mean(record[2]))
         if call >= burn:
             kept.append(jax.tree.map(np.asarray, record))
@@ -198,15 +197,12 @@ def _sample(method: HmcMethod, targets: Target, start: Position, keys: PRNGKeyAr
 
 
 @eqx.filter_jit
-def _begin(targets: Target, start: Position) -> Any:
-    return over_seeds(lambda target, positions: jax.vmap(lambda p: blackjax.hmc.init(p, target))(positions), targets, start)
-
-
-@eqx.filter_jit
-def _advance(method: HmcMethod, targets: Target, state: Any, keys: PRNGKeyArray, call: Array) -> tuple[Any, tuple]:
+def _advance(
+    method: HmcMethod, targets: Target, positions: Position, keys: PRNGKeyArray, call: Array
+) -> tuple[Position, tuple]:
     """A few samples of every chain of every seed."""
 
-    def one_chain(target: Target, state: Any, key: PRNGKeyArray) -> tuple[Any, tuple]:
+    def one_chain(target: Target, position: Position, key: PRNGKeyArray) -> tuple[Position, tuple]:
         size = sum(leaf.size for leaf in jax.tree.leaves(target.center))
         kernel = blackjax.hmc(target, method.step_size, jnp.ones(size), method.leapfrog)
 
@@ -220,20 +216,25 @@ def _advance(method: HmcMethod, targets: Target, state: Any, keys: PRNGKeyArray,
             return state, (state.position, *watched)
 
         draws = jax.random.split(key, (STORED_PER_CALL, method.thin))
-        state, (positions, *watched) = jax.lax.scan(thinned, state, draws)
-        return state, (positions, *(w.reshape(-1, *w.shape[2:]) for w in watched))
+        state, (stored, *watched) = jax.lax.scan(thinned, kernel.init(position), draws)
+        return state.position, (stored, *(w.reshape(-1, *w.shape[2:]) for w in watched))
 
-    def one_seed(target: Target, state: Any, key: PRNGKeyArray) -> tuple[Any, tuple]:
+    def one_seed(target: Target, positions: Position, key: PRNGKeyArray) -> tuple[Position, tuple]:
         keys = jax.random.split(jax.random.fold_in(key, call), method.chains)
-        return jax.vmap(lambda s, k: one_chain(target, s, k))(state, keys)
+        return jax.vmap(lambda p, k: one_chain(target, p, k))(positions, keys)
 
-    return over_seeds(one_seed, targets, state, keys)
+    return over_seeds(one_seed, targets, positions, keys)
 
 
 def _members(target: Target, stored: Position) -> Members:
     count = jax.tree.leaves(stored)[0].shape[0]
     rest = jax.tree.map(lambda leaf: jnp.repeat(leaf[None], count, axis=0) if eqx.is_array(leaf) else leaf, target.rest)
     return Members(eqx.combine(stored.parameters, rest))
+
+
+@jax.jit
+def _rhat_and_ess(chains: Float[Array, "chains samples values"]) -> tuple[Array, Array]:
+    return potential_scale_reduction(chains), effective_sample_size(chains)
 
 
 def _diagnostics(trace: Trace, seed: int) -> dict[str, Any]:
@@ -250,7 +251,7 @@ def _diagnostics(trace: Trace, seed: int) -> dict[str, Any]:
     }
     if half < 2 or not np.all(np.ptp(field, axis=(0, 1)) > 0):
         return summary | {"rhat": None, "rhat_median": None, "ess": None, "ess_median": None}
-    rhat, ess = np.asarray(potential_scale_reduction(halves)), np.asarray(effective_sample_size(halves))
+    rhat, ess = (np.asarray(values) for values in _rhat_and_ess(halves))
     return summary | {
         "rhat": float(rhat.max()),
         "rhat_median": float(np.median(rhat)),
