@@ -5,7 +5,7 @@ Figures are made without pyplot, so nothing is shown, stored or registered anywh
 
 import math
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,7 +24,7 @@ PER_ROW = 3  # panels with curves or histograms that fit side by side
 DPI = 150
 BINS = 40
 TITLE, TEXT = 9, 8  # font sizes in points
-LETTERS = 14  # of the smaller size that fit beside each other, per inch of a panel with its margins
+LETTERS = 11.5  # of a title that fit into a panel, per inch of its width
 PLAIN = "{x:g}"  # ticks without a common power of ten, which would stand where the titles are
 MERITS = {"sharpness": "sharpness", "coverage": "coverage", "rmse": "RMSE"}  # the metrics in titles
 
@@ -37,24 +37,28 @@ def figures(evaluations: Sequence[Evaluation]) -> dict[str, Figure]:
     coordinate at half time and at the end, "unknowns" the draws of what an inverse problem asks for.
     """
     _check(evaluations)
-    first, problem = evaluations[0], evaluations[0].problem
-    domain = problem.domain
-    made: dict[str, Figure] = {}
-    centre = {n: (a + b) / 2 for n, a, b in zip(domain.coordinates, domain.lower, domain.upper, strict=True)}
-    if domain.dimension == 1:
-        made["field"] = _curves(evaluations, [_line(first, name, domain.coordinates[0], centre) for name in problem.fields])
-    for name in problem.fields if domain.dimension > 1 else ():
+    problem, made = evaluations[0].problem, {}
+    if problem.domain.dimension == 1:
+        made["field"] = _curves(
+            evaluations, [_line(evaluations[0], name, problem.domain.coordinates[0]) for name in problem.fields]
+        )
+    for name in problem.fields if problem.domain.dimension > 1 else ():
         suffix = "" if name == problem.fields[0] else f"_{name}"
-        if domain.dimension > 2:
-            made[f"field{suffix}"] = _curves(evaluations, [_line(first, name, along, centre) for along in centre])
-            continue
-        made[f"field{suffix}"] = _maps(evaluations, name)
-        if TIME in centre and name not in problem.sought:  # a field that should be constant needs no slices
-            times = (centre[TIME], domain.upper[domain.axis(TIME)])
-            lines = [_line(first, name, domain.space[0], centre | {TIME: time}) for time in times]
-            made[f"slices{suffix}"] = _curves(evaluations, lines)
-    if first.unknowns:
+        made |= {kind + suffix: figure for kind, figure in _of_field(evaluations, name).items()}
+    if evaluations[0].unknowns:
         made["unknowns"] = _histograms(evaluations)
+    return made
+
+
+def _of_field(evaluations: Sequence[Evaluation], field: str) -> dict[str, Figure]:
+    """The figures of one field over several coordinates."""
+    first, domain = evaluations[0], evaluations[0].problem.domain
+    if domain.dimension > 2:
+        return {"field": _curves(evaluations, [_line(first, field, along) for along in domain.coordinates])}
+    made = {"field": _maps(evaluations, field)}
+    if TIME in domain.coordinates and field not in first.problem.sought:  # what should be constant needs no slices
+        end = domain.upper[domain.axis(TIME)]
+        made["slices"] = _curves(evaluations, [_line(first, field, domain.space[0], **at) for at in ({}, {TIME: end})])
     return made
 
 
@@ -79,16 +83,16 @@ class _Line:
     points: np.ndarray
 
 
-def _line(evaluation: Evaluation, field: str, along: str, near: Mapping[str, float]) -> _Line:
-    """The line of grid points along a coordinate, the other coordinates being as near as possible to the values given."""
+def _line(evaluation: Evaluation, field: str, along: str, **near: float) -> _Line:
+    """The grid points along one coordinate where the others are nearest to the values given, by default to the centre."""
     points = np.arange(len(evaluation.points)).reshape(evaluation.shape)
     domain, place = evaluation.problem.domain, []
-    for axis, (name, count) in enumerate(zip(domain.coordinates, evaluation.shape, strict=True)):
+    for axis, name in enumerate(domain.coordinates):
         if name == along:
             place.append(name)
             continue
-        positions = np.linspace(domain.lower[axis], domain.upper[axis], count)
-        nearest = int(np.argmin(np.abs(positions - near[name])))
+        positions = np.linspace(domain.lower[axis], domain.upper[axis], evaluation.shape[axis])
+        nearest = int(np.argmin(np.abs(positions - near.get(name, positions.mean()))))
         points = points.take([nearest], axis=axis)
         place.append(f"{name}\u00a0=\u00a0{positions[nearest]:.3g}")
     return _Line(field, along, field if domain.dimension == 1 else f"{field}({', '.join(place)})", points.ravel())
@@ -145,7 +149,7 @@ def _maps(evaluations: Sequence[Evaluation], field: str) -> Figure:
         _map_row(panels, evaluations[0], *row)
     sensors = problem.sensors(field)[0][:, _plane(problem.domain)]
     for ax, evaluation in zip(axes[0], evaluations, strict=True):
-        _title(ax, evaluation.label, _merits(evaluation, field), width)
+        _title(ax, evaluation.label, _merits(evaluation, field, narrow=True), width)
         if len(sensors):
             ax.scatter(*sensors.T, s=8, color=BLACK, edgecolors="white", linewidths=0.5, label="sensors")
     _legend(figure, axes)
@@ -199,8 +203,9 @@ def _histograms(evaluations: Sequence[Evaluation]) -> Figure:
     figure, axes, width = _panels(len(names), len(evaluations))
     for panels, name in zip(axes, names, strict=True):
         exact = evaluations[0].unknowns_truth[name]
+        draws = [_draws(e.unknowns[name]) for e in evaluations]
         marks = np.array([e.unknowns[name].mean for e in evaluations] + ([] if exact is None else [exact]), float)
-        span = _span([marks, *(np.quantile(_draws(e.unknowns[name]), [0.005, 0.995]) for e in evaluations)], margin=0.1)
+        span = _span([marks, *(np.quantile(d, [0.005, 0.995]) for d in draws if d.size)], margin=0.1)  # without stray draws
         for ax, evaluation in zip(panels, evaluations, strict=True):
             found = evaluation.unknowns[name]
             _histogram(ax, found, exact, span)
@@ -214,11 +219,12 @@ def _histograms(evaluations: Sequence[Evaluation]) -> Figure:
 def _histogram(ax: Axes, found: Prediction, exact: float | None, span: tuple[float, float]) -> None:
     """Draws of one unknown. Draws that are all the same, which is what dropout gives for a parameter, make one bar."""
     draws = _draws(found)
+    seen = draws[(draws >= span[0]) & (draws <= span[1])]
     style: dict[str, Any] = {"color": BLUE, "alpha": 0.35, "linewidth": 0, "label": "draws"}
-    if np.ptp(draws) <= 1e-6 * np.max(np.abs(draws)):
-        ax.bar(draws.mean(), 1.0, width=0.03 * (span[1] - span[0]), **style)
-    else:
-        ax.hist(draws, BINS, density=True, **style)
+    if seen.size and np.ptp(seen) > 1e-6 * np.max(np.abs(seen)):
+        ax.hist(seen, BINS, density=True, **style)
+    elif seen.size:
+        ax.bar(seen.mean(), 1.0, width=0.03 * (span[1] - span[0]), **style)
     ax.axvline(float(found.mean), color=BLUE, linewidth=1.5, label="mean")
     if exact is not None:
         ax.axvline(exact, linestyle="--", color=BLACK, linewidth=1.1, label="exact")
@@ -226,10 +232,9 @@ def _histogram(ax: Axes, found: Prediction, exact: float | None, span: tuple[flo
 
 
 def _draws(found: Prediction) -> np.ndarray:
-    """The single draws that were kept, or the mean if none were."""
+    """The single draws that were kept, or the mean if none were; finite ones only."""
     draws = np.ravel(found.mean if found.samples is None else found.samples).astype(float)
-    draws = draws[np.isfinite(draws)]
-    return draws if draws.size else np.zeros(1)
+    return draws[np.isfinite(draws)]
 
 
 def _plus_minus(mean: float, std: float) -> str:
@@ -268,10 +273,11 @@ def _span(values: Iterable[np.ndarray], margin: float = 0.0) -> tuple[float, flo
     return low - margin * (high - low), high + margin * (high - low)
 
 
-def _merits(evaluation: Evaluation, field: str) -> str:
-    """The metrics that exist, for a title."""
+def _merits(evaluation: Evaluation, field: str, *, narrow: bool = False) -> str:
+    """The metrics that exist, for a title; in two lines if the panel is narrow."""
     found = {label: value for name, label in MERITS.items() if (value := evaluation.metrics(field)[name]) is not None}
-    return " · ".join(f"{k}\u00a0{v:.2f}" if k == "coverage" else f"{k}\u00a0{_two_digits(v)}" for k, v in found.items())
+    first, *others = [f"{k} {v:.2f}" if k == "coverage" else f"{k} {_two_digits(v)}" for k, v in found.items()] or [""]
+    return ("\n" if narrow else " · ").join([first, " · ".join(others)] if others else [first])
 
 
 def _two_digits(value: float) -> str:
@@ -279,13 +285,11 @@ def _two_digits(value: float) -> str:
 
 
 def _title(ax: Axes, label: str, subtitle: str, width: float) -> None:
-    """The method in bold with figures below it, both wrapped to a panel of this width in inches."""
-    above, below = (textwrap.fill(text, int(LETTERS * width * part)) for text, part in ((label, 0.82), (subtitle, 1)))
-    below = below.replace(" ·\n", "\n")
-    pad = 5 + 1.35 * TEXT * len(below.splitlines())
-    ax.set_title(above, loc="left", fontsize=TITLE, fontweight="bold", pad=pad, parse_math=False)
-    style: dict[str, Any] = {"textcoords": "offset points", "fontsize": TEXT, "color": GREY, "parse_math": False}
-    ax.annotate(below, (0, 1), (0, 4), "axes fraction", va="bottom", **style)
+    """The method in bold, wrapped to a panel of this width in inches, with figures below it."""
+    pad = 3 + 1.3 * TEXT * len(subtitle.splitlines())
+    style: dict[str, Any] = {"parse_math": False, "va": "bottom"}
+    ax.set_title(textwrap.fill(label, int(LETTERS * width)), loc="left", fontsize=TITLE, fontweight="bold", pad=pad, **style)
+    ax.annotate(subtitle, (0, 1), (0, 4), "axes fraction", "offset points", fontsize=TEXT, color=GREY, **style)
 
 
 def _dress(ax: Axes, across: str, up: str) -> None:

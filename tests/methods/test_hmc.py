@@ -1,0 +1,125 @@
+"""HMC against posteriors that are known in closed form."""
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import epinn
+from epinn.pinn import Base, Pinn
+
+SIGMA = 0.3
+
+
+def linear_model(sigma=SIGMA, n=12):
+    """u = w x + b: a network without hidden layers, N(0, 1) priors, Gaussian noise."""
+    x = np.linspace(-1, 1, n)
+    y = 0.7 * x - 0.4 + SIGMA * np.random.default_rng(0).normal(size=n)
+    problem = epinn.Problem(domain=epinn.Box(x=(-1, 1)), equation=(), data=epinn.Data(x, y, sigma=sigma))
+    return problem, x, y
+
+
+def closed_form(x, y, sigma):
+    """Mean and covariance of (w, b)."""
+    design = np.stack([x, np.ones_like(x)], axis=1)
+    precision = np.eye(2) + design.T @ (design / np.square(sigma)[:, None])
+    covariance = np.linalg.inv(precision)
+    return covariance @ design.T @ (y / np.square(sigma)), covariance
+
+
+@pytest.mark.parametrize("per_point", [False, True])
+def test_mean_and_sd_agree_with_the_closed_form_posterior(per_point):
+    sigma = np.linspace(0.1, 0.5, 12) if per_point else SIGMA
+    problem, x, y = linear_model(sigma)
+    pinn = epinn.fit(problem, base=Base(hidden=(), epochs=1))
+    band = epinn.attach(
+        pinn, problem, "hmc", key=1, step_size=0.05, leapfrog=15, burn_in=300, samples=4000, chains=4, start="prior"
+    )
+    mean, covariance = closed_form(x, y, np.broadcast_to(sigma, 12))
+    grid = np.linspace(-1, 1, 9)
+    rows = np.stack([grid, np.ones_like(grid)], axis=1)
+    exact_mean, exact_sd = rows @ mean, np.sqrt(np.einsum("ni,ij,nj->n", rows, covariance, rows))
+    found = band.predict(grid, draws=20_000)
+    ess = band.diagnostics["ess"]
+    assert band.diagnostics["rhat"] < 1.01
+    assert ess > 1000
+    # within four Monte Carlo standard errors: sd / sqrt(ESS) for the mean, sd / sqrt(2 ESS) for the sd
+    np.testing.assert_array_less(np.abs(found.mean - exact_mean), 4 * exact_sd / np.sqrt(ess))
+    np.testing.assert_array_less(np.abs(found.std - exact_sd), 4 * exact_sd / np.sqrt(2 * ess))
+
+
+def test_an_unknown_parameter_follows_its_closed_form_posterior():
+    """Readings of c alone: y = c + noise, c ~ N(guess, scale^2)."""
+    rng = np.random.default_rng(1)
+    y = 1.5 + 0.5 * rng.normal(size=10)
+    problem = epinn.Problem(
+        domain=epinn.Box(x=(0, 1)),
+        equation=(),
+        data=epinn.Data(np.linspace(0, 1, 10), y, sigma=0.5, operator=lambda u, c: c + 0 * u),
+        unknowns={"c": epinn.Unknown(guess=0.5, scale=0.7)},
+    )
+    pinn = epinn.fit(problem, base=Base(hidden=(), epochs=1))
+    band = epinn.attach(pinn, problem, "hmc", step_size=0.05, leapfrog=15, burn_in=200, samples=3000, chains=4)
+    precision = 1 / 0.7**2 + 10 / 0.5**2
+    c = band.unknowns()["c"]
+    assert abs(c.mean - (0.5 / 0.7**2 + y.sum() / 0.5**2) / precision) < 0.01
+    assert abs(c.std - precision**-0.5) < 0.01
+
+
+def test_unknown_noise_is_inferred_with_the_weights():
+    rng = np.random.default_rng(2)
+    x = np.linspace(-1, 1, 200)
+    problem = epinn.Problem(
+        domain=epinn.Box(x=(-1, 1)), equation=(), data=epinn.Data(x, 0.5 * x + 0.2 * rng.normal(size=200))
+    )
+    pinn = epinn.fit(problem, base=Base(hidden=(), epochs=1))
+    band = epinn.attach(pinn, problem, "hmc", step_size=0.01, leapfrog=20, burn_in=300, samples=1000, chains=2)
+    assert abs(band.diagnostics["sigma of data"] - 0.2) < 0.03
+
+
+def test_chains_that_do_not_move_are_reported():
+    problem, *_ = linear_model()
+    pinn = epinn.fit(problem, base=Base(hidden=(), epochs=1))
+    band = epinn.attach(pinn, problem, "hmc", step_size=1e4, leapfrog=3, burn_in=0, samples=20, chains=2)
+    assert band.diagnostics["acceptance"] < 0.05
+    assert "step_size" in band.warnings[0]
+
+
+def test_chains_that_have_not_mixed_are_reported():
+    problem, *_ = linear_model()
+    pinn = epinn.fit(problem, base=Base(hidden=(), epochs=1))
+    band = epinn.attach(
+        pinn, problem, "hmc", key=3, step_size=1e-3, leapfrog=1, burn_in=0, samples=40, chains=4, start="prior"
+    )
+    assert band.diagnostics["rhat"] > 1.1
+    assert "not mixed" in band.warnings[0]
+
+
+def test_thinning_stores_fewer_but_watches_all():
+    problem, *_ = linear_model()
+    pinn = epinn.fit(problem, base=Base(hidden=(), epochs=1))
+    band = epinn.attach(pinn, problem, "hmc", step_size=0.05, leapfrog=5, burn_in=0, samples=100, chains=2, thin=5)
+    assert band.sampler.members == 2 * 100 // 5
+    assert band.diagnostics["samples"] == 100
+
+
+@pytest.mark.parametrize("start", ["trained", "prior", "xavier"])
+def test_chains_start_where_they_are_told_to(start):
+    problem, *_ = linear_model()
+    pinn = epinn.fit(problem, base=Base(hidden=(), epochs=500, learning_rate=1e-2))
+    band = epinn.attach(pinn, problem, "hmc", step_size=1e-9, leapfrog=1, burn_in=0, samples=10, chains=3, start=start)
+    first = np.stack([np.asarray(w).ravel()[::10] for w in band.sampler.solutions.network.weights])
+    trained = float(pinn.solution.network.weights[0][0, 0])
+    at_trained = np.allclose(first, trained, atol=1e-4)
+    assert at_trained == (start == "trained")
+    if start != "trained":
+        assert np.ptp(first) > 1e-3
+
+
+@pytest.mark.parametrize(
+    "settings", [{"start": "warm"}, {"leapfrog": 0}, {"step_size": -1.0}, {"samples": 0}, {"prior_sd": 0.0}, {"chain": 2}]
+)
+def test_settings_that_make_no_sense_are_refused(settings):
+    problem, *_ = linear_model()
+    untrained = Pinn(problem.solution(Base(hidden=()).network(problem.domain, 1, jnp.zeros(()))), problem, problem.channels(0))
+    with pytest.raises(epinn.InputError):
+        epinn.attach(untrained, problem, "hmc", **settings)
