@@ -25,6 +25,14 @@ def x64() -> Iterator[None]:
 
 
 @pytest.fixture
+def quick_compile() -> Iterator[None]:
+    """Code compiled three times as fast, and slower to run: for modules that run much different code, each once."""
+    jax.config.update("jax_disable_most_optimizations", True)
+    yield
+    jax.config.update("jax_disable_most_optimizations", False)
+
+
+@pytest.fixture
 def rejects() -> Callable:
     """`with rejects("word", ...):` expects an InputError of one line that names every word."""
     from epinn import InputError

@@ -12,9 +12,16 @@ from epinn.domain import Box
 from epinn.network import MLP
 from epinn.problem import Points, Problem
 
+pytestmark = pytest.mark.usefixtures("quick_compile")
+
+
+@eqx.filter_jit
+def _network(key):
+    return MLP.create(2, (3,), 1, key=key)
+
 
 def network(seed):
-    return MLP.create(2, (3,), 1, key=jax.random.key(seed))
+    return _network(jax.random.key(seed))
 
 
 def channels(seed, sensors=4, **options):
@@ -26,7 +33,7 @@ def same(a, b):
     return bool(eqx.tree_equal(eqx.filter(a, eqx.is_array), eqx.filter(b, eqx.is_array)))
 
 
-@pytest.mark.parametrize("make", [network, channels, jax.random.key, lambda seed: {"a": jnp.arange(3.0) + seed, "name": "b"}])
+@pytest.mark.parametrize("make", [network, channels, lambda seed: {"a": jnp.array([1.0, seed]), "name": "b"}])
 @pytest.mark.parametrize("size", [1, 3])
 def test_what_is_stacked_comes_apart_unchanged(make, size):
     trees = [make(seed) for seed in range(size)]
@@ -35,12 +42,7 @@ def test_what_is_stacked_comes_apart_unchanged(make, size):
     for one, before in zip(apart, trees, strict=True):
         assert jax.tree.structure(eqx.filter(one, eqx.is_array)) == jax.tree.structure(eqx.filter(apart[0], eqx.is_array))
         for a, b in zip(jax.tree.leaves(one), jax.tree.leaves(before), strict=True):
-            np.testing.assert_array_equal(_plain(a), _plain(b))
-
-
-def _plain(leaf):
-    is_key = eqx.is_array(leaf) and jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key)
-    return jax.random.key_data(leaf) if is_key else leaf
+            np.testing.assert_array_equal(a, b)
 
 
 def test_stacked_arrays_lead_with_the_seeds():
@@ -53,7 +55,7 @@ def test_what_is_not_an_array_comes_from_the_first():
     assert stack([{"a": jnp.ones(2), "name": "first"}, {"a": jnp.ones(2), "name": "second"}])["name"] == "first"
 
 
-@pytest.mark.parametrize("size", [1, 2, 5])
+@pytest.mark.parametrize("size", [1, 3])
 def test_over_seeds_equals_a_loop(size):
     networks, keys = [network(seed) for seed in range(size)], jax.random.split(jax.random.key(9), size)
 
@@ -63,9 +65,11 @@ def test_over_seeds_equals_a_loop(size):
 
     together = over_seeds(function, stack(networks), keys)
     assert together["name"] == "kept"
-    loop = [function(mlp, key) for mlp, key in zip(networks, keys, strict=True)]
+    loop = [eqx.filter_jit(function)(mlp, key) for mlp, key in zip(networks, keys, strict=True)]
     for one, alone in zip(unstack(together, size), loop, strict=True):
-        for a, b in zip(jax.tree.leaves(eqx.filter(one, eqx.is_array)), jax.tree.leaves(eqx.filter(alone, eqx.is_array)), strict=True):
+        for a, b in zip(
+            jax.tree.leaves(eqx.filter(one, eqx.is_array)), jax.tree.leaves(eqx.filter(alone, eqx.is_array)), strict=True
+        ):
             np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-6)
 
 
@@ -77,11 +81,9 @@ def test_over_seeds_works_in_compiled_code():
 
 def test_a_single_seed_is_not_vectorised():
     """A batch axis of one costs time: the function sees plain arrays, not batched ones."""
-    from jax.interpreters.batching import BatchTracer
-
     seen = []
     for size in (1, 2):
-        over_seeds(lambda x: seen.append(isinstance(x, BatchTracer)) or x, jnp.ones((size, 2)))
+        over_seeds(lambda x: seen.append(isinstance(x, jax.core.Tracer)) or x, jnp.ones((size, 2)))
     assert seen == [False, True]
 
 

@@ -8,6 +8,8 @@ from scipy.stats import kstest, qmc
 
 from epinn.domain import SAMPLINGS, Box, grid_counts, unit_points
 
+pytestmark = pytest.mark.usefixtures("quick_compile")
+
 BOX = Box(x=(-1, 3), y=(0, 0.5), t=(2, 4))
 KEY = jax.random.key(0)
 
@@ -21,7 +23,7 @@ def test_a_box_knows_its_coordinates():
 
 
 @pytest.mark.parametrize("sampling", SAMPLINGS)
-@pytest.mark.parametrize("box", [Box(x=(-0.7, 0.7)), Box(x=(-1, 3), t=(2, 4)), BOX])
+@pytest.mark.parametrize("box", [Box(x=(-0.7, 0.7)), BOX])
 def test_points_lie_in_the_box_and_reach_into_its_corners(sampling, box):
     points = np.asarray(box.points(64, sampling, key=KEY))
     assert points.shape == (64, box.dimension)
@@ -33,21 +35,21 @@ def test_points_lie_in_the_box_and_reach_into_its_corners(sampling, box):
 
 @pytest.mark.parametrize("sampling", ["uniform", "latin", "sobol"])
 def test_random_points_follow_the_key(sampling):
-    same = [BOX.points(16, sampling, key=jax.random.key(3)) for _ in range(2)]
-    np.testing.assert_array_equal(*same)
-    assert not np.any(np.all(same[0] == BOX.points(16, sampling, key=jax.random.key(4)), axis=1))
+    first, same, other = (np.asarray(BOX.points(64, sampling, key=jax.random.key(seed))) for seed in (3, 3, 4))
+    np.testing.assert_array_equal(first, same)
+    assert not np.any(np.all(first == other, axis=1))
 
 
 @pytest.mark.parametrize("sampling", ["uniform", "latin", "sobol"])
 def test_every_point_of_a_random_sampling_is_uniform(sampling):
     """The first point over many keys, not the points of one set: a set is more even than chance."""
-    first = np.asarray(jax.jit(jax.vmap(lambda key: unit_points(5, 2, sampling, key=key)[0]))(jax.random.split(KEY, 2000)))
+    first = np.asarray(jax.jit(jax.vmap(lambda key: unit_points(4, 2, sampling, key=key)[0]))(jax.random.split(KEY, 2000)))
     for column in first.T:
         assert kstest(column, "uniform").pvalue > 1e-4
 
 
 @pytest.mark.usefixtures("x64")
-@pytest.mark.parametrize("n", [1, 7, 100])
+@pytest.mark.parametrize("n", [1, 23])
 def test_a_latin_hypercube_has_one_point_in_every_stratum(n):
     points = np.asarray(unit_points(n, 3, "latin", key=KEY))
     for column in points.T:
@@ -55,12 +57,12 @@ def test_a_latin_hypercube_has_one_point_in_every_stratum(n):
 
 
 def test_the_columns_of_a_latin_hypercube_are_shuffled_apart():
-    points = np.asarray(unit_points(400, 2, "latin", key=KEY))
-    assert abs(np.corrcoef(points.T)[0, 1]) < 0.2
+    points = np.asarray(unit_points(64, 3, "latin", key=KEY))
+    correlation = np.corrcoef(points.T)
+    assert np.all(np.abs(correlation - np.eye(3)) < 0.5)
 
 
-@pytest.mark.parametrize("n", [64, 100])
-@pytest.mark.parametrize("dimension", [2, 3])
+@pytest.mark.parametrize(("n", "dimension"), [(64, 3), (100, 2)])
 def test_sobol_points_are_more_even_than_random_ones(n, dimension):
     def discrepancy(sampling, key):
         return qmc.discrepancy(np.clip(np.asarray(unit_points(n, dimension, sampling, key=key), float), 0, 1), method="CD")
@@ -196,10 +198,9 @@ def test_mistakes_are_named(call, words, rejects):
 
 
 def test_points_can_be_drawn_in_compiled_code():
-    box = Box(x=(0, 1), t=(0, 1))
     for sampling in ("uniform", "latin", "sobol"):
-        drawn = jax.jit(lambda key, sampling=sampling: box.points(8, sampling, key=key))(KEY)
-        np.testing.assert_allclose(drawn, box.points(8, sampling, key=KEY), rtol=1e-6)
+        drawn = jax.jit(lambda key, sampling=sampling: BOX.points(64, sampling, key=key))(KEY)
+        np.testing.assert_allclose(drawn, BOX.points(64, sampling, key=KEY), rtol=1e-6)
 
 
 def test_points_have_the_precision_in_use(x64):

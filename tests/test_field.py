@@ -8,6 +8,8 @@ import pytest
 from epinn.field import Names, Operator, at_points
 from epinn.jet import Jet, opaque
 
+pytestmark = pytest.mark.usefixtures("quick_compile")
+
 NAMES = Names(fields=("u",), coordinates=("x", "t"), unknowns=("nu",))
 LINE = Names(fields=("u",), coordinates=("x",))
 X, T, NU = 0.6, 0.3, 0.25
@@ -24,8 +26,12 @@ U_T, U_XT = U, U_X
 
 def apply(function, names=NAMES, fields=wave, point=(X, T), given=None):
     operator = Operator(function, names, tuple(given or ()))
-    x = jnp.array(point[: len(names.coordinates)])
-    return operator(opaque(fields, Jet.variable(x, operator.orders)), x, {"nu": jnp.array(NU)}, given or {})
+
+    @jax.jit
+    def evaluate(x):
+        return operator(opaque(fields, Jet.variable(x, operator.orders)), x, {"nu": jnp.array(NU)}, given or {})
+
+    return evaluate(np.array(point[: len(names.coordinates)], jnp.zeros(()).dtype))
 
 
 @pytest.mark.parametrize(
@@ -109,8 +115,13 @@ def test_comparisons_select_with_where(condition, expected):
     """`level` is the very value of u, so that equality is decided."""
     names = Names(fields=("u",), coordinates=("x", "t"), unknowns=("level",))
     operator = Operator(lambda u, level: jnp.where(condition(u, level), 1.0, 0.0), names)
-    jet = opaque(wave, Jet.variable(jnp.array([X, T]), operator.orders))
-    assert bool(operator(jet, jnp.array([X, T]), {"level": jet.value[0]}, {})[0]) is expected
+
+    @jax.jit
+    def evaluate(x):
+        jet = opaque(wave, Jet.variable(x, operator.orders))
+        return operator(jet, x, {"level": jet.value[0]}, {})
+
+    assert bool(evaluate(np.array([X, T], np.float32))[0]) is expected
 
 
 @pytest.mark.parametrize("function", [jax.nn.sigmoid, jax.nn.relu, jax.nn.softplus], ids=lambda f: f.__name__)

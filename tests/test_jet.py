@@ -13,7 +13,7 @@ from epinn.activation import ACTIVATIONS
 from epinn.jet import Jet, activate, affine, join, lower_closure, opaque
 from epinn.network import MLP, Encoding, Frozen, trainable
 
-pytestmark = pytest.mark.usefixtures("x64")
+pytestmark = pytest.mark.usefixtures("quick_compile", "x64")
 
 BOUNDS = ((-1.0, 0.0, 2.0), (2.0, 0.5, 3.0))
 POINT = (0.7, 0.2, 2.4)

@@ -56,7 +56,9 @@ def test_crps_is_the_integrated_squared_distance_of_distributions(mean, std, tru
         return norm.sf(y, mean, std) ** 2
 
     reach = 12 * std
-    expected = quad(below, min(mean, truth) - reach, truth, limit=200)[0] + quad(above, truth, max(mean, truth) + reach, limit=200)[0]
+    expected = (
+        quad(below, min(mean, truth) - reach, truth, limit=200)[0] + quad(above, truth, max(mean, truth) + reach, limit=200)[0]
+    )
     found = metrics.crps(np.array([mean]), np.array([std]), np.array([truth]))
     np.testing.assert_allclose(found, expected, rtol=1e-7)
 
@@ -70,7 +72,7 @@ def test_crps_is_the_mean_over_points():
 def test_the_interval_score_is_its_definition(level):
     alpha = 1 - level
     lower, upper = norm.ppf(alpha / 2, MEAN, STD), norm.ppf(1 - alpha / 2, MEAN, STD)
-    score = upper - lower + 2 / alpha * ((lower - TRUTH) * (TRUTH < lower) + (TRUTH - upper) * (TRUTH > upper))
+    score = upper - lower + 2 / alpha * ((lower - TRUTH) * (lower > TRUTH) + (TRUTH - upper) * (upper < TRUTH))
     np.testing.assert_allclose(metrics.interval_score(MEAN, STD, TRUTH, level), score.mean(), rtol=1e-10)
 
 

@@ -1,5 +1,7 @@
 """Networks by hand, what counts as a parameter, and the statistics of fresh weights."""
 
+import functools
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -8,7 +10,9 @@ import pytest
 
 from epinn.activation import ACTIVATIONS
 from epinn.jet import Jet, lower_closure
-from epinn.network import INITIALISATIONS, MLP, Encoding, Frozen, Opaque, Solution, trainable
+from epinn.network import MLP, Encoding, Frozen, Opaque, Solution, trainable
+
+pytestmark = pytest.mark.usefixtures("quick_compile")
 
 RNG = np.random.default_rng(0)
 W1, W2, W3 = RNG.normal(size=(4, 2)), RNG.normal(size=(3, 4)), RNG.normal(size=(2, 3))
@@ -21,8 +25,10 @@ def by_hand(encoding=Encoding(), scale=1.0):
     return MLP(*arrays, ACTIVATIONS["tanh"], encoding, scale)
 
 
-def created(**options):
-    return MLP.create(2, (5, 4), 3, key=jax.random.key(0), **options)
+@functools.cache
+def created(fourier=0, **options):
+    encoding = Encoding(frequencies=Frozen(jnp.ones((fourier, 2)))) if fourier else None
+    return eqx.filter_jit(lambda key: MLP.create(2, (5, 4), 3, key=key, encoding=encoding, **options))(jax.random.key(0))
 
 
 @pytest.mark.usefixtures("x64")
@@ -43,7 +49,8 @@ def test_masks_multiply_the_activations_of_their_layer():
 
 def test_masks_of_one_change_nothing():
     mlp = created()
-    np.testing.assert_array_equal(mlp(jnp.asarray(X), (jnp.ones(5), jnp.ones(4))), mlp(jnp.asarray(X)))
+    masked, plain = jax.jit(lambda x: (mlp(x, (jnp.ones(5), jnp.ones(4))), mlp(x)))(X.astype(np.float32))
+    np.testing.assert_allclose(masked, plain, rtol=1e-6)
 
 
 @pytest.mark.usefixtures("x64")
@@ -62,27 +69,27 @@ def test_fourier_features_are_sines_and_cosines_of_the_scaled_point():
 
 
 def test_a_network_with_fourier_features_takes_them_as_inputs():
-    mlp = created(encoding=Encoding(frequencies=Frozen(jnp.ones((7, 2)))))
+    mlp = created(fourier=7)
     assert mlp.weights[0].shape == (5, 14)
     assert mlp(jnp.asarray(X)).shape == (3,)
 
 
 def test_parameters_are_weights_and_biases_and_nothing_else():
-    mlp = created(encoding=Encoding(frequencies=Frozen(jnp.ones((7, 2)))))
+    mlp = created(fourier=7)
     parameters, _ = trainable(mlp)
     leaves = jax.tree.leaves(parameters)
     assert sorted(leaf.shape for leaf in leaves) == sorted(leaf.shape for leaf in (*mlp.weights, *mlp.biases))
 
 
 def test_parameters_and_the_rest_make_the_whole():
-    mlp = created(encoding=Encoding(frequencies=Frozen(jnp.ones((7, 2)))))
+    mlp = created(fourier=7)
     assert eqx.tree_equal(eqx.combine(*trainable(mlp)), mlp)
 
 
 def test_frozen_content_receives_no_gradient():
-    solution = Solution(created(encoding=Encoding(frequencies=Frozen(jnp.ones((7, 2))))), {"k": jnp.array(2.0)})
+    solution = Solution(created(fourier=7), {"k": jnp.array(2.0)})
     parameters, rest = trainable(solution)
-    gradient = jax.grad(lambda p: jnp.sum(eqx.combine(p, rest)(jnp.asarray(X)[None])))(parameters)
+    gradient = eqx.filter_jit(jax.grad(lambda p: jnp.sum(eqx.combine(p, rest)(jnp.asarray(X)[None]))))(parameters)
     assert gradient.network.encoding.frequencies is None
     assert gradient.raw["k"] == 0
     assert all(np.any(leaf != 0) for leaf in gradient.network.weights)
@@ -112,11 +119,10 @@ def test_biases_start_at_zero_unless_they_are_random():
     assert all(np.all(bias != 0) for bias in created(random_biases=True).biases)
 
 
-@pytest.mark.parametrize("name", INITIALISATIONS)
-def test_layers_start_independent_of_each_other(name):
-    mlp = MLP.create(5, (5, 5), 5, key=jax.random.key(0), initialisation=name, random_biases=True)
-    leaves = [np.asarray(leaf) for leaf in mlp.weights]
-    assert not any(np.allclose(leaves[i], leaves[j]) for i in range(3) for j in range(i))
+def test_layers_start_independent_of_each_other():
+    mlp = eqx.filter_jit(lambda key: MLP.create(5, (5, 5), 5, key=key, random_biases=True))(jax.random.key(0))
+    for layers in (mlp.weights, mlp.biases):
+        assert not any(np.any(layers[i] == layers[j]) for i in range(3) for j in range(i))
 
 
 @pytest.mark.parametrize(("option", "near"), [({"activation": "tan"}, "tanh"), ({"initialisation": "xavir"}, "xavier")])
@@ -128,10 +134,12 @@ def test_an_unknown_name_suggests_the_nearest(option, near, rejects):
 def test_an_opaque_network_is_its_function_and_shows_no_features():
     network = Opaque(lambda x: jnp.stack([x[0] * x[1]]))
     orders = lower_closure([(1, 1)])
-    jet = network(Jet.variable(jnp.array([2.0, 3.0]), orders))
-    assert {order: float(jet[order][0]) for order in orders} == {(0, 0): 6, (1, 0): 3, (0, 1): 2, (1, 1): 1}
-    assert network.features(jnp.array([2.0, 3.0])).shape == (0,)
-    assert network.features(Jet.variable(jnp.array([2.0, 3.0]), orders)).stack.shape == (4, 0)
+    stack, features, plain = jax.jit(
+        lambda x: (network(Jet.variable(x, orders)).stack, network.features(Jet.variable(x, orders)).stack, network.features(x))
+    )(jnp.array([2.0, 3.0]))
+    assert dict(zip(orders, stack[:, 0].tolist(), strict=True)) == {(0, 0): 6, (1, 0): 3, (0, 1): 2, (1, 1): 1}
+    assert features.shape == (4, 0)
+    assert plain.shape == (0,)
 
 
 def test_positive_unknowns_are_kept_as_logarithms():
@@ -142,4 +150,4 @@ def test_positive_unknowns_are_kept_as_logarithms():
 
 def test_a_solution_is_called_at_many_points():
     mlp, points = created(), jnp.asarray(RNG.normal(size=(6, 2)))
-    np.testing.assert_allclose(Solution(mlp)(points), np.stack([mlp(x) for x in points]), rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(Solution(mlp)(points), np.stack([eqx.filter_jit(mlp)(x) for x in points]), rtol=1e-5, atol=1e-6)

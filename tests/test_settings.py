@@ -2,7 +2,6 @@
 
 import pytest
 
-from epinn import InputError
 from epinn.problems import SHIPPED
 from epinn.settings import PRESETS, parse, preset
 
@@ -117,12 +116,6 @@ def test_the_last_of_two_assignments_counts():
 def test_a_value_that_makes_no_sense_is_refused_by_name(rejects, name, text, words):
     with rejects(*words):
         read(name, text)
-
-
-@pytest.mark.parametrize("text", ["0,8", "-3,8"])
-def test_a_layer_without_units_is_refused(text):
-    with pytest.raises(InputError, match="hidden"):
-        read("base.hidden", text)
 
 
 def test_an_unknown_setting_suggests_the_nearest(rejects):

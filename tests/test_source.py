@@ -1,5 +1,8 @@
 """Finding a problem by name or in a user's file, and making it for a seed."""
 
+import os
+import sys
+
 import numpy as np
 import pytest
 
@@ -125,6 +128,18 @@ def test_a_file_may_define_dataclasses_with_postponed_annotations(write):
     assert isinstance(find("mine.py:problem").make(None, 0, {}), Problem)
 
 
+def test_loading_a_file_leaves_its_folder_out_of_the_import_path(write, monkeypatch):
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    write(f"import sys\nsys.path.insert(0, 'elsewhere')\n{HEAD}problem = {PROBLEM}")
+    find("mine.py:problem")
+    assert os.getcwd() not in sys.path
+
+
+def test_a_file_that_ends_the_program_is_refused(write):
+    write("import sys\nsys.exit(3)\n")
+    assert "mine.py" in refusal("mine.py:problem")
+
+
 def test_a_missing_file_is_named():
     assert "nowhere.py" in refusal("nowhere.py:problem")
 
@@ -183,8 +198,3 @@ def test_a_function_that_fails_says_so_in_one_line(write, tmp_path, rejects, tex
     source = find(f"{tmp_path}/mine.py:make")
     with rejects(*words):
         source.make(source.default_noise(), 0, {})
-
-
-def test_a_point_setting_without_points_is_refused(rejects):
-    with rejects("sensors"):
-        find("poisson1d").make(0.1, 0, {"sensors": 0})

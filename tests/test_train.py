@@ -11,6 +11,8 @@ import pytest
 import epinn
 from epinn.train import SCHEDULES, Descent, Progress, Weights
 
+pytestmark = pytest.mark.usefixtures("quick_compile")
+
 TINY = epinn.Base(hidden=(8, 8), epochs=400, learning_rate=1e-2)
 
 
@@ -115,7 +117,7 @@ def test_a_loss_that_becomes_nan_names_channel_and_step_and_keeps_good_weights()
 
 
 def test_an_exploding_loss_is_stopped():
-    wild = decay(equation=lambda u: u.t * (1 + 1e6 * u**4))
+    wild = decay(equation=lambda u: u.t - u**5)
     (pinn,) = epinn.fit_seeds([wild], keys=[0], base=dataclasses.replace(TINY, learning_rate=50.0, epochs=300))
     assert "exploded" in pinn.failure or "NaN" in pinn.failure
 
@@ -123,7 +125,8 @@ def test_an_exploding_loss_is_stopped():
 def test_one_diverging_seed_does_not_stop_the_others():
     times = np.linspace(0, 1, 5)
     problems = [
-        decay(equation=(), initial=(), data=epinn.Data(times, np.full(5, value), sigma=0.1, operator=root)) for value in (1.0, -9.0)
+        decay(equation=(), initial=(), data=epinn.Data(times, np.full(5, value), sigma=0.1, operator=root))
+        for value in (1.0, -9.0)
     ]
     good, bad = epinn.fit_seeds(problems, keys=[0, 0], base=dataclasses.replace(TINY, epochs=500))
     assert good.failure is None

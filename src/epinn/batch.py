@@ -6,6 +6,7 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from .errors import InputError
 
@@ -16,14 +17,16 @@ def stack(trees: Sequence[Any]) -> Any:
     if any(leaf.shape != column[0].shape for column in columns for leaf in column):
         raise InputError("seeds that run together must have the same number of points and sensors.")
     arrays, static = eqx.partition(trees[0], eqx.is_array)
-    stacked = jax.tree.unflatten(jax.tree.structure(arrays), [jnp.stack(column) for column in columns])
+    # in numpy: outside compiled code every small operation on JAX arrays is a program to be compiled first
+    stacked = jax.tree.unflatten(jax.tree.structure(arrays), [jnp.asarray(np.stack(column)) for column in columns])
     return eqx.combine(stacked, static)
 
 
 def unstack(tree: Any, size: int) -> list[Any]:
     """The trees of the single seeds."""
     arrays, static = eqx.partition(tree, eqx.is_array)
-    return [eqx.combine(jax.tree.map(lambda leaf, i=i: leaf[i], arrays), static) for i in range(size)]
+    on_host = jax.tree.map(np.asarray, arrays)
+    return [eqx.combine(jax.tree.map(lambda leaf, i=i: jnp.asarray(leaf[i]), on_host), static) for i in range(size)]
 
 
 def over_seeds(function: Callable[..., Any], *trees: Any) -> Any:

@@ -14,8 +14,8 @@ from .errors import unknown_name
 from .jet import Jet, Value, activate, affine, join, opaque
 
 INITIALISATIONS: dict[str, Callable[..., Array]] = {
-    "xavier": jax.nn.initializers.glorot_normal(in_axis=1, out_axis=0),
-    "he": jax.nn.initializers.he_normal(in_axis=1, out_axis=0),
+    "xavier": jax.nn.initializers.variance_scaling(1.0, "fan_avg", "normal", in_axis=1, out_axis=0),
+    "he": jax.nn.initializers.variance_scaling(2.0, "fan_in", "normal", in_axis=1, out_axis=0),
     "orthogonal": jax.nn.initializers.orthogonal(),
     "normal": jax.nn.initializers.normal(1.0),
 }

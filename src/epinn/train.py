@@ -124,6 +124,10 @@ class Outcome(eqx.Module):
     seconds: float
     failures: list[str | None]
 
+    def last(self, seed: int, channels: Sequence[Channel]) -> dict[str, float]:
+        """The mean squares of a seed at the end, by channel."""
+        return {c.name: float(loss) for c, loss in zip(channels, self.losses[-1, seed], strict=True)} if self.steps else {}
+
 
 def minimise(
     objective: Objective,

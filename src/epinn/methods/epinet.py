@@ -183,7 +183,7 @@ class EpinetMethod(Method):
                 sampler,
                 pinn.problem,
                 self.name,
-                diagnostics={"losses": dict(zip([c.name for c in channels], outcome.losses[-1, i].tolist(), strict=True))},
+                diagnostics={"losses": outcome.last(i, channels)},
                 failure=failure,
                 seconds=outcome.seconds / size,
             )

@@ -133,8 +133,7 @@ class HmcMethod(Method):
             return eqx.tree_at(lambda p: p.parameters, _repeated(targets.center, self.chains), fresh)
         if self.start == "prior":
             return over_seeds(functools.partial(_from_prior, chains=self.chains), targets, keys)
-        trained = trainable(stack([pinn.solution for pinn in pinns]))[0]
-        return _repeated(eqx.tree_at(lambda p: p.parameters, targets.center, trained), self.chains)
+        return _repeated(stack([_from_trained(pinn) for pinn in pinns]), self.chains)
 
 
 def _target(pinn: Pinn, prior_sd: float) -> Target:
@@ -173,6 +172,13 @@ def _from_prior(target: Target, key: PRNGKeyArray, chains: int) -> Position:
     keys = jax.random.split(key, len(leaves))
     drawn = [c + s * jax.random.normal(k, (chains, *c.shape)) for c, s, k in zip(leaves, spreads, keys, strict=True)]
     return jax.tree.unflatten(structure, drawn)
+
+
+def _from_trained(pinn: Pinn) -> Position:
+    """The trained network, with unknown noise as large as what it leaves over."""
+    rows = zip(pinn.channels, residuals(pinn.channels, pinn.solution), strict=True)
+    left = {c.name: 0.5 * jnp.log(jnp.mean(row**2) + 1e-12) for c, row in rows if c.noise == "unknown"}
+    return Position(trainable(pinn.solution)[0], left)
 
 
 def _repeated(position: Position, chains: int) -> Position:

@@ -1,0 +1,198 @@
+"""One contract for every method: draw an index, get a function; everything else follows from that.
+
+`check` is the contract. It runs over all methods and over forward, inverse and vector problems; a method that breaks any
+clause fails it, which is shown on methods broken on purpose.
+"""
+
+import dataclasses
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import epinn
+from epinn.evaluation import evaluate
+from epinn.jet import Jet
+from epinn.methods import METHODS, attach_seeds
+from epinn.network import Opaque, Solution
+from epinn.pinn import Base, fit_seeds
+from epinn.problems import SHIPPED
+from epinn.sampler import Sampler
+from epinn.storage import load_tree, save_tree
+
+pytestmark = pytest.mark.usefixtures("quick_compile")
+
+SMALL = {
+    "epinet": {"hidden": (6, 6), "epochs": 20},
+    "dropout": {"rate": 0.2},
+    "hmc": {"step_size": 1e-5, "leapfrog": 3, "burn_in": 0, "samples": 20, "chains": 2},
+}
+BASE = Base(hidden=(8, 8), epochs=20)
+
+
+def plane_flow():
+    """Two fields and one unknown number: u_x + v_y = 0, u_y = a, with readings of u."""
+    x = np.stack([np.linspace(0.1, 0.9, 6), np.linspace(0.9, 0.1, 6)], axis=1)
+    return epinn.Problem(
+        domain=epinn.Box(x=(0, 1), y=(0, 1)),
+        fields=("u", "v"),
+        equation={"mass": lambda u, v: u.x + v.y, "shear": lambda u, a: u.y - a},
+        boundary=epinn.Dirichlet(0.0, field="v"),
+        data=epinn.Data(x, x[:, 1], sigma=0.1, field="u"),
+        unknowns={"a": 0.5},
+        points=epinn.Points(collocation=16, boundary=4),
+    )
+
+
+PROBLEMS = {
+    "forward": lambda: SHIPPED["poisson1d"](0.1, collocation=12, sensors=6),
+    "inverse": lambda: SHIPPED["heat1d-inverse"](0.1, collocation=12, sensors=6),
+    "system": plane_flow,
+}
+
+
+def check(posterior, *, path):
+    """Every clause of the contract."""
+    problem, sampler = posterior.problem, posterior.sampler
+    points = problem.domain.grid(5)
+    fields = len(problem.fields)
+
+    # a sampler is a tree of arrays; an index drawn from a key gives a solution of the right shape, always the same
+    one, again, other = (posterior.draw(key) for key in (0, 0, 1))
+    assert isinstance(one, Solution)
+    assert one(points).shape == (len(points), fields)
+    assert np.array_equal(one(points), again(points))
+    assert not np.array_equal(one(points), other(points))
+    assert set(one.unknowns) == set(problem.unknowns)
+
+    # the solution takes jets: its derivatives are those of the function it is
+    x = points[7 % len(points)]
+    orders = tuple(tuple(int(i == j) for i in range(x.size)) for j in range(-1, x.size))
+    jet = one.network(Jet.variable(x, orders))
+    np.testing.assert_allclose(jet.value, one.network(x), rtol=1e-4, atol=1e-5)
+    step = 1e-2 * jnp.eye(x.size)
+    slopes = [(one.network(x + h) - one.network(x - h)) / 2e-2 for h in step]  # not by automatic differentiation: see Detached
+    np.testing.assert_allclose(jet.stack[1:], jnp.stack(slopes), rtol=2e-2, atol=2e-3)
+
+    # prediction is the statistics of those solutions, and depends on nothing but key and draws
+    found = posterior.predict(points, draws=30, key=5, quantiles=(0.25, 0.75), samples=4)
+    same = posterior.predict(points, draws=30, key=5)
+    shape = (len(points),) if fields == 1 else (len(points), fields)
+    assert found.mean.shape == found.std.shape == found.quantiles[0.25].shape == shape
+    assert found.samples.shape == (4, *shape)
+    assert np.array_equal(found.mean, same.mean)
+    assert np.all(np.isfinite(found.mean))
+    assert np.all(found.std >= 0)
+    assert found.std.max() > 0
+    assert np.all(found.quantiles[0.25] <= found.quantiles[0.75] + 1e-6)
+    if sampler.members is None:
+        draws = [posterior.sampler.solution(sampler.index(key)) for key in jax.random.split(jax.random.key(5), 30)]
+    else:
+        draws = [sampler.solution(i) for i in range(sampler.members)][:30]
+        found = posterior.predict(points, draws=sampler.members, key=5)
+        draws = [sampler.solution(i) for i in range(sampler.members)]
+    values = np.stack([np.asarray(solution(points)).reshape(shape) for solution in draws])
+    np.testing.assert_allclose(found.mean, values.mean(0), rtol=1e-3, atol=1e-4)
+    np.testing.assert_allclose(found.std, values.std(0), rtol=1e-2, atol=1e-4)
+
+    # one field by name, unknowns by name, any functional
+    first = posterior.predict(points, field=problem.fields[0], draws=10, key=5)
+    assert first.mean.shape == (len(points),)
+    assert set(posterior.unknowns(draws=10)) == set(problem.sought)
+    slope = posterior.evaluate(operators[problem.domain.coordinates[0]], at=points, draws=10)
+    assert slope.mean.shape == (len(points),)
+    integral = posterior.evaluate(lambda s: jnp.mean(s(points)[:, 0]), draws=10, key=5)
+    np.testing.assert_allclose(integral.mean, first.mean.mean(), rtol=1e-3, atol=1e-4)
+
+    # it can be stored and found again, bit by bit
+    save_tree(sampler, path)
+    stored = dataclasses.replace(posterior, sampler=load_tree(path))
+    assert np.array_equal(stored.predict(points, draws=30, key=5).mean, same.mean)
+
+
+operators = {"x": lambda u: u.x, "t": lambda u: u.t}
+
+
+@pytest.fixture(scope="module", params=PROBLEMS)
+def pinns(request):
+    problem = PROBLEMS[request.param]()
+    return fit_seeds([problem, problem], keys=[0, 1], base=BASE)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_keeps_the_contract(method, pinns, tmp_path):
+    both = attach_seeds(pinns, method, keys=[0, 1], **SMALL[method])
+    check(both[0], path=tmp_path / "posterior.safetensors")
+    points = pinns[0].problem.domain.grid(5)
+    assert not np.allclose(both[0].predict(points, draws=30).mean, both[1].predict(points, draws=30).mean)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_same_key_gives_the_same_posterior_and_another_does_not(method, pinns):
+    points = pinns[0].problem.domain.grid(5)
+    first, again, other = (
+        epinn.attach(pinns[0], None, method, key=key, **SMALL[method]).predict(points, draws=30, key=key) for key in (3, 3, 4)
+    )
+    assert np.array_equal(first.mean, again.mean)
+    assert not np.array_equal(first.std, other.std)
+
+
+@pytest.fixture(scope="module", params=SHIPPED)
+def shipped(request):
+    return epinn.fit(SHIPPED[request.param](0.1, collocation=12, sensors=6), base=BASE)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_runs_on_every_shipped_problem(method, shipped):
+    problem = shipped.problem
+    record = evaluate(epinn.attach(shipped, problem, method, **SMALL[method]), draws=20).record()
+    assert all(np.isfinite(record[metric]) for metric in ("sharpness", "coverage", "rmse", "crps"))
+    assert set(record.get("unknowns", {})) == set(problem.sought)
+
+
+class Constant(Sampler):
+    """Breaks the contract: every index gives the same function."""
+
+    base: Solution
+
+    def index(self, key):
+        return jax.random.normal(key)
+
+    def solution(self, index):
+        return self.base
+
+
+class NoUnknowns(Sampler):
+    """Breaks the contract: loses the unknowns (and varies, so that this is all it breaks)."""
+
+    base: Solution
+
+    def index(self, key):
+        return jax.random.normal(key)
+
+    def solution(self, index):
+        network = eqx.tree_at(lambda n: n.biases[-1], self.base.network, replace_fn=lambda b: b + index)
+        return Solution(network)
+
+
+class Detached(Sampler):
+    """Breaks the contract: a value whose derivatives are not its own."""
+
+    base: Solution
+
+    def index(self, key):
+        return jax.random.normal(key)
+
+    def solution(self, index):
+        network = eqx.tree_at(lambda n: n.biases[-1], self.base.network, replace_fn=lambda b: b + index)
+        return Solution(Opaque(lambda x: jax.lax.stop_gradient(network(x))), self.base.raw, self.base.positive)
+
+
+@pytest.mark.parametrize("broken", [Constant, NoUnknowns, Detached])
+def test_a_method_that_breaks_the_contract_fails_it(broken, tmp_path):
+    problem = plane_flow()
+    pinn = epinn.fit(problem, base=BASE)
+    with pytest.raises(AssertionError):
+        check(epinn.Posterior(broken(pinn.solution), problem, "broken"), path=tmp_path / "p.safetensors")
