@@ -1,7 +1,7 @@
 """A damped oscillator with unknown damping c: u'' + c u' + 9 u = 0, from 40 noisy readings of u.
 
-    python examples/damped_oscillator.py                     this script
-    epinn compare examples/damped_oscillator.py:problem      the same from the command line, all methods
+python examples/damped_oscillator.py                     this script
+epinn compare examples/damped_oscillator.py:problem      the same from the command line, all methods
 """
 
 import jax.numpy as jnp

@@ -80,9 +80,24 @@ def print_summary(records: Sequence[Mapping[str, Any]], plan: Plan, folder: Path
         table.add_row(method, *ours, *(_cell(row[name], DECIMALS[name]) for name in columns))
         _add_published(table, plan, method, sought, columns)
     console.print(table)
-    for text in dict.fromkeys(f"{record['method']}: {text}" for record in records for text in record["warnings"]):
-        console.print(f"note: {text}", markup=False, highlight=False, soft_wrap=True)
+    for note in _notes(records):
+        console.print(f"note: {note}", markup=False, highlight=False, soft_wrap=True)
     console.print(f"results: {folder}", markup=False, highlight=False, soft_wrap=True)
+
+
+def _notes(records: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Every kind of warning once, with the seeds that have it; two are of a kind if they begin alike."""
+    kinds: dict[tuple[str, str], list[tuple[int, str]]] = {}
+    for record in records:
+        for text in record["warnings"]:
+            kinds.setdefault((record["method"], text.split("(")[0]), []).append((record["seed"], text))
+    seeds = len({record["seed"] for record in records})
+    return [
+        f"{method}: {found[0][1]}"
+        if seeds == 1
+        else f"{method}, {len(found)} of {seeds} seeds: seed {found[0][0]}: {found[0][1]}"
+        for (method, _), found in kinds.items()
+    ]
 
 
 def _add_published(table: Table, plan: Plan, method: str, sought: Sequence[str], columns: Mapping[str, str]) -> None:

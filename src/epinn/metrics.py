@@ -32,6 +32,8 @@ def nll(mean: np.ndarray, std: np.ndarray, truth: np.ndarray) -> float:
 def crps(mean: np.ndarray, std: np.ndarray, truth: np.ndarray) -> float:
     """Mean continuous ranked probability score, in the units of u; the absolute error where std is zero."""
     error = truth - mean
+    if not np.all(np.isfinite(error)):
+        return float("nan")
     z = error / np.where(std > 0, std, 1)
     density, cumulative = np.exp(-0.5 * z**2) / np.sqrt(2 * np.pi), 0.5 * (1 + erf(z / np.sqrt(2)))
     gaussian = std * (z * (2 * cumulative - 1) + 2 * density - 1 / np.sqrt(np.pi))

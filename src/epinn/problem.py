@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from .channel import Channel
-from .conditions import Condition, Constant, Data, Dirichlet, Equation, Initial, own_points
+from .conditions import Condition, Constant, Data, Dirichlet, Equation, Initial
 from .domain import Box, Face
 from .errors import InputError, unknown_name
 from .field import Names, at_points
@@ -182,8 +182,8 @@ class Problem:
         found = [d for d in self.data if isinstance(d, Data) and d.operator is None and self.field_name(d.field) == wanted]
         if not found:
             return np.zeros((0, self.domain.dimension)), np.zeros(0)
-        points = np.concatenate([np.asarray(own_points(d, self.domain)) for d in found])
-        return points, np.concatenate([np.ravel(d.values) for d in found])
+        channels = [d.channel(self, as_key(0)) for d in found]
+        return tuple(np.concatenate(part) for part in zip(*((c.points, c.target[:, 0]) for c in channels), strict=True))
 
 
 def as_key(key: PRNGKeyArray | int) -> PRNGKeyArray:

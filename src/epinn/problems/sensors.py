@@ -12,7 +12,7 @@ from ..domain import Box
 from ..errors import InputError
 from ..field import at_points
 
-SUP_NORM_GRID = {1: 2001, 2: 201}
+SUP_NORM_GRID = {1: 2001, 2: 201, 3: 41}  # points along each coordinate
 
 
 def measure(
