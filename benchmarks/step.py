@@ -11,6 +11,7 @@ if hasattr(os, "sched_setaffinity"):
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
 
 import importlib.util
+import itertools
 import statistics
 import time
 from collections.abc import Callable
@@ -58,7 +59,7 @@ def pytorch() -> Callable[[], None]:
 
     torch.set_num_threads(1)
     layers = [1, 32, 32, 32, 1]
-    modules = [m for a, b in zip(layers[:-1], layers[1:], strict=True) for m in (torch.nn.Linear(a, b), torch.nn.Tanh())][:-1]
+    modules = [m for a, b in itertools.pairwise(layers) for m in (torch.nn.Linear(a, b), torch.nn.Tanh())][:-1]
     network = torch.nn.Sequential(*modules)
     optimizer = torch.optim.Adam(network.parameters(), 1e-3)
     interior, boundary, data = (

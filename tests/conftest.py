@@ -12,7 +12,7 @@ import pytest
 def pytest_configure(config: pytest.Config) -> None:
     """Most of the suite's time is compilation; JAX keeps its result here, so that the second run is fast."""
     jax.config.update("jax_compilation_cache_dir", str(Path.home() / ".cache" / "epinn-tests" / "xla"))
-    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.2)
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.05)
     # Entries that another process is just writing, or a home that cannot be written to, cost time, not correctness.
     config.addinivalue_line("filterwarnings", "ignore:Error (reading|writing) persistent compilation cache entry")
 

@@ -29,10 +29,6 @@ def channels(seed, sensors=4, **options):
     return Problem(Box(x=(0, 1)), lambda u: u.xx, data=Data(x, np.sin(seed * x)), points=Points(8), **options).channels(seed)
 
 
-def same(a, b):
-    return bool(eqx.tree_equal(eqx.filter(a, eqx.is_array), eqx.filter(b, eqx.is_array)))
-
-
 @pytest.mark.parametrize("make", [network, channels, lambda seed: {"a": jnp.array([1.0, seed]), "name": "b"}])
 @pytest.mark.parametrize("size", [1, 3])
 def test_what_is_stacked_comes_apart_unchanged(make, size):
@@ -95,8 +91,3 @@ def test_seeds_with_different_numbers_of_sensors_are_refused(rejects):
 def test_seeds_with_different_conditions_are_refused(rejects):
     with rejects("seeds"):
         stack([channels(0), channels(1, boundary=0.0)])
-
-
-def test_equal_trees_are_found_equal_here():
-    assert same(network(0), network(0))
-    assert not same(network(0), network(1))

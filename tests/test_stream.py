@@ -105,14 +105,14 @@ def test_a_component_that_does_not_vary_has_its_value_for_every_quantile():
     assert np.all(fixed.std[1:] > 0)
 
 
-@pytest.mark.parametrize("chunk", [1, 7, 999])
+@pytest.mark.parametrize("chunk", [1, 100])
 def test_results_do_not_depend_on_the_chunk(found, chunk, monkeypatch):
     monkeypatch.setattr(stream, "VALUES_AT_ONCE", 5 * chunk)
     other = predict(LINES, on_points, draws=999, key=KEY, samples=999, quantiles=LEVELS)
     assert other.draws == found.draws
     np.testing.assert_allclose(other.mean, found.mean, rtol=1e-5)
     np.testing.assert_allclose(other.std, found.std, rtol=1e-5)
-    np.testing.assert_array_equal(other.samples, found.samples)
+    np.testing.assert_allclose(other.samples, found.samples, rtol=1e-5)
     for level in LEVELS:
         np.testing.assert_allclose(other.quantiles[level], found.quantiles[level], rtol=1e-4)
 
@@ -143,7 +143,7 @@ def test_more_members_than_draws_are_drawn_from():
 
 def test_kept_samples_spread_over_all_draws(found):
     few = predict(LINES, on_points, draws=999, key=KEY, samples=3)
-    np.testing.assert_array_equal(few.samples, found.samples[[0, 499, 998]])
+    np.testing.assert_allclose(few.samples, found.samples[[0, 499, 998]], rtol=1e-5)
 
 
 def test_a_small_spread_around_a_large_mean_survives_float32():
@@ -152,11 +152,14 @@ def test_a_small_spread_around_a_large_mean_survives_float32():
     np.testing.assert_allclose(predict(lines, on_points, draws=999, key=KEY).std, 0.1, rtol=0.1)
 
 
-@pytest.mark.parametrize("shape", [(), (2, 3)])
-def test_functionals_of_any_shape_keep_it(shape):
-    some = predict(LINES, lambda s: jnp.full(shape, s.network.coefficients[0]), draws=50, key=KEY, samples=4, quantiles=(0.5,))
-    assert some.mean.shape == some.std.shape == some.quantiles[0.5].shape == shape
-    assert some.samples.shape == (4, *shape)
+def test_a_functional_keeps_its_shape():
+    some = predict(
+        LINES, lambda s: jnp.outer(s.network.coefficients, jnp.ones(3)), draws=50, key=KEY, samples=4, quantiles=(0.5,)
+    )
+    assert some.mean.shape == some.std.shape == some.quantiles[0.5].shape == (2, 3)
+    assert some.samples.shape == (4, 2, 3)
+    np.testing.assert_allclose(some.mean[:, 0], some.mean[:, 2])
+    assert np.all(some.mean[0] > 1) and np.all(some.mean[1] < 1)  # the axes are not mixed up
 
 
 def test_a_column_is_taken_from_everything(found):

@@ -113,6 +113,9 @@ def main() -> None:
     except typer.Abort:
         _fail("aborted.", 1)
     except Exception as error:
+        if type(error).__name__ == "NoArgsIsHelpError":
+            typer.echo(str(error))
+            sys.exit(2)
         if hasattr(error, "format_message"):  # a usage error of the argument parser
             _fail(error.format_message().replace("\n", " "), 2)
         raise
@@ -159,7 +162,11 @@ def resume(folder: Annotated[Path, typer.Argument(help="A run folder.")], json: 
     from .runs import RunFolder
 
     existing = RunFolder.open(folder)
-    _execute(Plan.from_description(existing.read_json("run.json")), existing, json)
+    try:
+        plan = Plan.from_description(existing.read_json("run.json"))
+    except LookupError as error:
+        raise InputError(f"{folder / 'run.json'} does not describe a whole run: it has no {error}.") from None
+    _execute(plan, existing, json)
 
 
 def _execute(plan: "Plan", folder: "RunFolder", as_json: bool) -> None:
@@ -167,7 +174,7 @@ def _execute(plan: "Plan", folder: "RunFolder", as_json: bool) -> None:
     import json
 
     from .console import Bar, print_summary
-    from .runs import execute
+    from .runs import execute, finite
 
     _keep_compiled_programs()
     try:
@@ -176,7 +183,7 @@ def _execute(plan: "Plan", folder: "RunFolder", as_json: bool) -> None:
     except KeyboardInterrupt:
         _fail(f"interrupted; what was finished is in {folder.path}. Go on with: epinn resume {folder.path}", 130)
     if as_json:
-        typer.echo(json.dumps(records, indent=2))
+        typer.echo(json.dumps(finite(records), indent=2))
     else:
         print_summary(records, plan, folder.path)
 

@@ -237,7 +237,7 @@ def _channel(
 
 def own_points(condition: Any, domain: Box) -> Float[Array, "n d"]:
     """Points that the user brought, checked."""
-    given = np.asarray(condition.points, float)
+    given = _numbers(condition.points, f"the points of {condition.label}")
     points = given[:, None] if given.ndim == 1 and domain.dimension == 1 else given
     if points.ndim != 2 or points.shape[1] != domain.dimension or not len(points):
         raise InputError(
@@ -254,6 +254,13 @@ def own_points(condition: Any, domain: Box) -> Float[Array, "n d"]:
     return jnp.asarray(points)
 
 
+def _numbers(values: Any, what: str) -> np.ndarray:
+    try:
+        return np.asarray(values, float)
+    except (TypeError, ValueError):
+        raise InputError(f"{what} must be an array of numbers, all rows of one length.") from None
+
+
 def check_finite(values: np.ndarray, what: str) -> None:
     bad = np.flatnonzero(~np.isfinite(values).reshape(len(values) if values.ndim else 1, -1).all(axis=1))
     if bad.size:
@@ -265,7 +272,7 @@ def _rows(target: Target, domain: Box, points: Array, size: int, label: str) -> 
     if callable(target):
         rows = at_points(target, domain.coordinates, points)
     else:
-        array = np.asarray(target, float)
+        array = _numbers(target, f"the values of {label}")
         check_finite(array, f"the values of {label}")
         if array.ndim == 0:
             return jnp.full((len(points), size), float(array))
@@ -285,14 +292,14 @@ def _noise(condition: Condition, n: int) -> tuple[Noise, Float[Array, "#n"]]:
         if sigma not in (None, "unknown"):
             raise InputError(f"sigma of {label} must be a number, one per point, 'unknown' or None, not {sigma!r}.")
         return "unknown" if sigma else "exact", jnp.full(1, condition.tolerance)
-    array = np.asarray(sigma, float)
+    array = _numbers(sigma, f"sigma of {label}")
     if not np.all(array > 0) or not np.all(np.isfinite(array)):
         raise InputError(f"sigma of {label} must be positive; use None for values that are exact.")
     return "known", jnp.full(1, float(array)) if array.ndim == 0 else _per_point(array, n, f"sigma of {label}")
 
 
 def _per_point(values: Any, n: int, what: str) -> Float[Array, " n"]:
-    array = np.asarray(values, float)
+    array = _numbers(values, what)
     if array.shape != (n,) or not np.all(np.isfinite(array)):
         raise InputError(f"{what} must be {n} finite numbers, one per point; got shape {array.shape}.")
     return jnp.asarray(array)

@@ -92,10 +92,10 @@ def _notes(records: Sequence[Mapping[str, Any]]) -> list[str]:
         for text in record["warnings"]:
             kinds.setdefault((record["method"], text.split("(")[0]), []).append((record["seed"], text))
     seeds = len({record["seed"] for record in records})
+    if seeds == 1:
+        return [f"{method}: {found[0][1]}" for (method, _), found in kinds.items()]
     return [
-        f"{method}: {found[0][1]}"
-        if seeds == 1
-        else f"{method}, {len(found)} of {seeds} seeds: seed {found[0][0]}: {found[0][1]}"
+        f"{method}, {len(found)} of {seeds} seeds, such as seed {found[0][0]}: {found[0][1]}"
         for (method, _), found in kinds.items()
     ]
 

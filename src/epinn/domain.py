@@ -156,6 +156,8 @@ def _mesh(axes: list[np.ndarray]) -> np.ndarray:
 
 def grid_counts(n: int, dimension: int) -> tuple[int, ...]:
     """How many points along each coordinate, as equal as `n` allows."""
+    if n < 1:
+        raise InputError(f"the number of points must be at least 1, not {n}.")
     divisors = [k for k in range(1, n + 1) if n % k == 0]
     splits = [s for s in itertools.combinations_with_replacement(divisors, dimension) if math.prod(s) == n]
     best = min(splits, key=lambda split: max(split) / min(split))

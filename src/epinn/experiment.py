@@ -44,7 +44,6 @@ class Plan:
         """Find mistakes in problem and settings now, before anything is written or trained."""
         problem = self.problems()[0]
         problem.channels(0)
-        jax.eval_shape(lambda: self.settings.base.network(problem.domain, len(problem.fields), as_key(0)))
         if self.settings.predict.draws < 2:
             raise InputError("predict.draws must be at least 2.")
 

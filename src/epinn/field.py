@@ -14,7 +14,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from .errors import InputError, unknown_name
+from .errors import EpinnError, InputError, unknown_name
 from .jet import Jet, MultiIndex, lower_closure
 
 
@@ -153,6 +153,11 @@ class Operator(eqx.Module):
             self.size = jax.eval_shape(record, jax.ShapeDtypeStruct((), jnp.zeros(()).dtype)).shape[0]
         except jax.errors.TracerBoolConversionError:
             raise InputError(f"{_describe(function)} branches on a value; use jax.numpy.where instead of if.") from None
+        except EpinnError:
+            raise
+        except Exception as error:
+            reason = (str(error).strip().splitlines() or [""])[0]
+            raise InputError(f"{_describe(function)} failed: {type(error).__name__}: {reason}") from None
         self.orders = lower_closure(requests)
 
     def __call__(

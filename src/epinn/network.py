@@ -10,15 +10,25 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from .activation import ACTIVATIONS, Activation, cos
-from .errors import unknown_name
+from .errors import InputError, unknown_name
 from .jet import Jet, Value, activate, affine, join, opaque
 
 INITIALISATIONS: dict[str, Callable[..., Array]] = {
-    "xavier": jax.nn.initializers.variance_scaling(1.0, "fan_avg", "normal", in_axis=1, out_axis=0),
-    "he": jax.nn.initializers.variance_scaling(2.0, "fan_in", "normal", in_axis=1, out_axis=0),
+    "xavier": jax.nn.initializers.glorot_uniform(in_axis=1, out_axis=0),
+    "he": jax.nn.initializers.he_uniform(in_axis=1, out_axis=0),
     "orthogonal": jax.nn.initializers.orthogonal(),
     "normal": jax.nn.initializers.normal(1.0),
 }
+
+
+def check_architecture(hidden: Sequence[int], activation: str = "tanh", initialisation: str = "xavier") -> None:
+    """Refuse a network that cannot be made."""
+    if any(size < 1 for size in hidden):
+        raise InputError(f"hidden layers need at least one unit each, unlike {','.join(map(str, hidden))}.")
+    if activation not in ACTIVATIONS:
+        raise unknown_name("activation", activation, ACTIVATIONS)
+    if initialisation not in INITIALISATIONS:
+        raise unknown_name("initialisation", initialisation, INITIALISATIONS)
 
 
 class Frozen(eqx.Module):
@@ -82,10 +92,7 @@ class MLP(AbstractNetwork):
         encoding: Encoding | None = None,
         output_scale: float = 1.0,
     ) -> "MLP":
-        if activation not in ACTIVATIONS:
-            raise unknown_name("activation", activation, ACTIVATIONS)
-        if initialisation not in INITIALISATIONS:
-            raise unknown_name("initialisation", initialisation, INITIALISATIONS)
+        check_architecture(hidden, activation, initialisation)
         encoding = encoding or Encoding()
         if encoding.frequencies is not None:
             inputs = 2 * encoding.frequencies.content.shape[0]

@@ -14,8 +14,8 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from .batch import over_seeds, stack, unstack
 from .channel import Channel, residuals
 from .domain import Box
-from .errors import Diverged
-from .network import MLP, Encoding, Frozen, Solution, trainable
+from .errors import Diverged, InputError
+from .network import MLP, Encoding, Frozen, Solution, check_architecture, trainable
 from .problem import Problem, as_key, as_points
 from .train import Descent, Objective, Outcome, Progress, Redraw, Weights, minimise
 
@@ -40,6 +40,12 @@ class Base:
     schedule: str = "cosine"
     optimizer: str = "adam"
     polish: int = 0
+
+    def __post_init__(self) -> None:
+        check_architecture(self.hidden, self.activation, self.initialisation)
+        if min(self.fourier, self.polish) < 0 or not self.fourier_scale > 0:
+            raise InputError("base.fourier and base.polish must not be negative, and base.fourier_scale must be positive.")
+        _ = self.descent  # checks its part of the settings
 
     @property
     def descent(self) -> Descent:

@@ -13,7 +13,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from .channel import Channel
 from .conditions import Condition, Constant, Data, Dirichlet, Equation, Initial
-from .domain import Box, Face
+from .domain import SAMPLINGS, Box, Face
 from .errors import InputError, unknown_name
 from .field import Names, at_points
 from .network import AbstractNetwork, Opaque, Solution
@@ -59,6 +59,12 @@ class Points:
     boundary: int | None = None
     sampling: str | None = None
     resample: int = 0
+
+    def __post_init__(self) -> None:
+        if any(n is not None and n < 1 for n in (self.collocation, self.boundary)) or self.resample < 0:
+            raise InputError("numbers of points must be at least 1, and resample must not be negative.")
+        if self.sampling is not None and self.sampling not in SAMPLINGS:
+            raise unknown_name("sampling", self.sampling, SAMPLINGS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,7 +189,7 @@ class Problem:
         if not found:
             return np.zeros((0, self.domain.dimension)), np.zeros(0)
         channels = [d.channel(self, as_key(0)) for d in found]
-        return tuple(np.concatenate(part) for part in zip(*((c.points, c.target[:, 0]) for c in channels), strict=True))
+        return np.concatenate([c.points for c in channels]), np.concatenate([c.target[:, 0] for c in channels])
 
 
 def as_key(key: PRNGKeyArray | int) -> PRNGKeyArray:

@@ -3,6 +3,7 @@
 import dataclasses
 import datetime
 import json
+import math
 import platform
 import sys
 from collections.abc import Mapping, Sequence
@@ -64,7 +65,7 @@ class RunFolder:
             raise InputError(f"{self.path / name} cannot be read ({error}).") from None
 
     def write_json(self, name: str, content: Mapping[str, Any]) -> None:
-        write_atomically(self.path / name, (json.dumps(content, indent=2, default=_plain) + "\n").encode())
+        write_atomically(self.path / name, (json.dumps(finite(content), indent=2) + "\n").encode())
 
     def finish(self, status: str) -> None:
         """Say in run.json how it ended: finished, interrupted or failed."""
@@ -155,7 +156,7 @@ def _execute(plan: Plan, folder: RunFolder, progress: Progress) -> list[dict[str
         if done == set(plan.seeds):
             results = reopen_method(plan, method, pinns, [load_tree(folder.posterior_path(method, s)) for s in plan.seeds])
         else:
-            records = [record for record in records if record["method"] != method]
+            records, done = [record for record in records if record["method"] != method], set()
             results = attach_method(plan, method, pinns, progress)
         for result in results:
             evaluations[result.seed].append(result.evaluation)
@@ -176,7 +177,7 @@ def _same_run(folder: RunFolder, description: Mapping[str, Any]) -> None:
     old = folder.read_json("run.json")
     if MARKER not in old:
         raise InputError(f"{folder.path} has a run.json that is not epinn's; choose another folder with --out.")
-    new = json.loads(json.dumps(description, default=_plain))
+    new = finite(description)
     different = [name for name in IDENTITY if old.get(name) != new.get(name)]
     if different:
         raise InputError(f"{folder.path} holds a run with other {' and '.join(different)}; choose another folder with --out.")
@@ -200,8 +201,12 @@ def _circumstances() -> dict[str, Any]:
     }
 
 
-def _plain(value: Any) -> Any:
-    """What JSON does not know: tuples are lists already, arrays and numpy numbers become plain ones."""
+def finite(value: Any) -> Any:
+    """Plain data that every JSON reader understands: tuples and arrays as lists, NaN and infinity as null."""
+    if isinstance(value, Mapping):
+        return {str(key): finite(child) for key, child in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite(child) for child in value]
     if hasattr(value, "tolist"):
-        return value.tolist()
-    return str(value)
+        return finite(value.tolist())
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -28,6 +28,12 @@ class PointSettings:
     sampling: str | None = None
     resample: int | None = None
 
+    def __post_init__(self) -> None:
+        for name in ("collocation", "sensors", "boundary"):
+            number = getattr(self, name)
+            if number is not None and number < 1:
+                raise InputError(f"points.{name} must be at least 1, not {number}.")
+
 
 @dataclass(frozen=True)
 class PredictSettings:
@@ -121,7 +127,7 @@ def _read(text: str, kind: Any, name: str) -> Any:
         if typing.get_origin(kind) is tuple:
             return tuple(_whole(part) for part in text.strip("()[] ").replace("x", ",").split(",") if part.strip())
         return kind(text)
-    except (ValueError, KeyError):
+    except (ValueError, KeyError, OverflowError):
         what = {bool: "true or false", int: "a whole number", float: "a number"}.get(kind, "whole numbers such as 32,32")
         raise InputError(f"{name} must be {what}, not {text!r}.") from None
 

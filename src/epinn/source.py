@@ -7,9 +7,10 @@ import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
-from .errors import InputError, unknown_name
+from .errors import EpinnError, InputError, unknown_name
 from .problem import Problem
 from .problems import SHIPPED
 
@@ -41,7 +42,12 @@ class Source:
             raise InputError(f"the function {self.name} takes no noise; leave --noise out, or give it a parameter noise.")
         offered = {"noise": noise, "key": seed, **wanted}
         arguments = {name: value for name, value in offered.items() if name in accepted and value is not None}
-        problem = self.content(**arguments)
+        try:
+            problem = self.content(**arguments)
+        except EpinnError:
+            raise
+        except Exception as error:
+            raise InputError(f"the function {self.name} failed: {type(error).__name__}: {_first_line(error)}") from None
         if not isinstance(problem, Problem):
             raise InputError(f"{self.name} returned {type(problem).__name__}, not an epinn.Problem.")
         rest = {name: value for name, value in wanted.items() if name not in accepted}
@@ -60,19 +66,7 @@ def find(spec: str) -> Source:
 
 
 def _load(path: Path, name: str) -> Any:
-    if not path.is_file():
-        raise InputError(f"there is no file {path}.")
-    module_spec = importlib.util.spec_from_file_location(path.stem, path)
-    if module_spec is None or module_spec.loader is None:
-        raise InputError(f"{path} cannot be loaded as Python.")
-    module = importlib.util.module_from_spec(module_spec)
-    sys.path.insert(0, str(path.resolve().parent))
-    try:
-        module_spec.loader.exec_module(module)
-    except Exception as error:
-        raise InputError(f"{path}{_line_in(path, error)}: {type(error).__name__}: {_first_line(error)}") from None
-    finally:
-        sys.path.pop(0)
+    module = _execute(path)
     known = {key: value for key, value in vars(module).items() if not key.startswith("_") and _is_problem(value, path)}
     if not name:
         only = [key for key, value in known.items() if isinstance(value, Problem)]
@@ -84,21 +78,42 @@ def _load(path: Path, name: str) -> Any:
     return known[name]
 
 
+def _execute(path: Path) -> ModuleType:
+    """The user's file as a module; its own failure is told with its line."""
+    if not path.is_file():
+        raise InputError(f"there is no file {path}.")
+    module_spec = importlib.util.spec_from_file_location(f"epinn_user_{path.stem}", path.resolve())
+    if module_spec is None or module_spec.loader is None:
+        raise InputError(f"{path} cannot be loaded as Python.")
+    module = importlib.util.module_from_spec(module_spec)
+    sys.modules[module_spec.name] = module  # dataclasses of the file look themselves up there
+    folder = str(path.resolve().parent)
+    sys.path.insert(0, folder)
+    try:
+        module_spec.loader.exec_module(module)
+    except (Exception, SystemExit) as error:
+        raise InputError(f"{path}{_line_in(path, error)}: {type(error).__name__}: {_first_line(error)}") from None
+    finally:
+        if folder in sys.path:
+            sys.path.remove(folder)
+    return module
+
+
 def _is_problem(value: Any, path: Path) -> bool:
     if isinstance(value, Problem):
         return True
-    return inspect.isfunction(value) and value.__code__.co_filename == str(path)
+    return inspect.isfunction(value) and value.__code__.co_filename == str(path.resolve())
 
 
-def _line_in(path: Path, error: Exception) -> str:
+def _line_in(path: Path, error: BaseException) -> str:
     """`, line 7`, where the user's own file failed."""
     if isinstance(error, SyntaxError):
         return f", line {error.lineno}"
-    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path.resolve())]
     return f", line {lines[-1]}" if lines else ""
 
 
-def _first_line(error: Exception) -> str:
+def _first_line(error: BaseException) -> str:
     if isinstance(error, SyntaxError):
         return error.msg
     return (str(error).strip().splitlines() or [""])[0]

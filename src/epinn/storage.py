@@ -11,7 +11,7 @@ from typing import Any
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
-from safetensors import safe_open
+from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save as to_bytes
 
 from .activation import ACTIVATIONS, Activation
@@ -33,9 +33,11 @@ def load_tree(path: Path) -> Any:
         with safe_open(path, framework="numpy") as file:
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  (no mapping)
             structure = json.loads(file.metadata()["epinn"])
-    except (OSError, KeyError, TypeError, ValueError) as error:
-        raise InputError(f"{path} is not a file written by epinn ({error}).") from None
-    return _unpack(structure, tensors)
+        return _unpack(structure, tensors)
+    except (OSError, SafetensorError, LookupError, TypeError, ValueError, AttributeError, ImportError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"{path} is not a file written by epinn ({type(error).__name__}: {error}).") from None
 
 
 def write_atomically(path: Path, content: bytes) -> None:
@@ -54,7 +56,7 @@ def write_atomically(path: Path, content: bytes) -> None:
 def _pack(node: Any, tensors: dict[str, np.ndarray]) -> Any:
     if eqx.is_array(node) or isinstance(node, np.ndarray):
         name = f"{len(tensors):04d}"
-        tensors[name] = np.ascontiguousarray(node)
+        tensors[name] = np.array(node, order="C")
         return {"array": name}
     if isinstance(node, Activation):
         return {"activation": node.name}
@@ -83,7 +85,7 @@ def _unpack(node: dict[str, Any], tensors: dict[str, np.ndarray]) -> Any:
     if kind == "value":
         return content
     module, _, name = content.partition(":")
-    if not module.startswith("."):
+    if not module.startswith(".") or module.startswith(".."):
         raise InputError("the file names a class that is not epinn's own.")
     found = getattr(importlib.import_module(module, HOME), name)
     if not (isinstance(found, type) and issubclass(found, eqx.Module)):

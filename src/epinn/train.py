@@ -1,5 +1,6 @@
 """Minimising weighted residuals: compiled, many steps per call, guarded against divergence, for many seeds at once."""
 
+import math
 import time
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -46,6 +47,10 @@ class Weights:
     constraint: float = 1.0
     mode: str = "fixed"
 
+    def __post_init__(self) -> None:
+        if self.mode not in WEIGHTINGS:
+            raise unknown_name("weighting", self.mode, WEIGHTINGS)
+
     def of(self, channels: Sequence[Channel]) -> tuple[float, ...]:
         return tuple(getattr(self, c.kind) if c.weight is None else c.weight for c in channels)
 
@@ -64,8 +69,8 @@ class Descent:
             raise unknown_name("schedule", self.schedule, SCHEDULES)
         if self.optimizer not in OPTIMIZERS:
             raise unknown_name("optimizer", self.optimizer, OPTIMIZERS)
-        if self.epochs < 0 or not self.learning_rate > 0:
-            raise InputError("epochs must not be negative, and the learning rate must be positive.")
+        if self.epochs < 0 or not 0 < self.learning_rate < math.inf:
+            raise InputError("epochs must not be negative, and the learning rate must be a positive number.")
 
     def transformation(self) -> optax.GradientTransformationExtraArgs:
         if self.optimizer == "lbfgs":
@@ -142,8 +147,6 @@ def minimise(
     stage: str = "training",
 ) -> Outcome:
     """Minimise the weighted mean squares. All arrays have a leading seed axis; `keys` has one key per seed."""
-    if weights.mode not in WEIGHTINGS:
-        raise unknown_name("weighting", weights.mode, WEIGHTINGS)
     adaptive = weights.mode == "self-adaptive"
     if adaptive and redraw:
         raise InputError("self-adaptive weights belong to fixed points: set points.resample=0.")

@@ -7,6 +7,7 @@ outputs (d_z of them for each field). Freezing concerns the *parameters* of base
 x flow through h and through the prior, since the residuals need them.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -18,8 +19,9 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from ..batch import over_seeds, stack, unstack
 from ..channel import Channel
+from ..errors import InputError
 from ..jet import Jet, Value, affine, join
-from ..network import MLP, AbstractNetwork, Frozen, Solution, trainable
+from ..network import MLP, AbstractNetwork, Frozen, Solution, check_architecture, trainable
 from ..pinn import Pinn, purposes, redraw
 from ..posterior import Posterior
 from ..sampler import Sampler
@@ -153,6 +155,17 @@ class EpinetMethod(Method):
     indices_per_step: int = 1
     train_base: bool = False
 
+    def __post_init__(self) -> None:
+        check_architecture(self.hidden)
+        check_architecture(self.prior_hidden, initialisation=self.prior_initialisation)
+        if min(self.index_dim, self.indices_per_step) < 1 or not math.isfinite(self.alpha):
+            raise InputError("epinet.index_dim and epinet.indices_per_step must be at least 1, epinet.alpha a number.")
+        _ = self.descent  # checks its part of the settings
+
+    @property
+    def descent(self) -> Descent:
+        return Descent(self.epochs, self.learning_rate, self.schedule)
+
     def attach(self, pinns: Sequence[Pinn], keys: PRNGKeyArray, progress: Progress) -> list[Posterior]:
         problem, size = pinns[0].problem, len(pinns)
         base, channels = stack([pinn.solution for pinn in pinns]), stack([pinn.channels for pinn in pinns])
@@ -170,7 +183,7 @@ class EpinetMethod(Method):
             parameters,
             channels,
             keys=train_keys,
-            descent=Descent(self.epochs, self.learning_rate, self.schedule),
+            descent=self.descent,
             weights=pinns[0].weights,
             redraw=redraw(problem),
             progress=progress,
