@@ -24,7 +24,7 @@ def x64() -> Iterator[None]:
         yield
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def quick_compile() -> Iterator[None]:
     """Code compiled three times as fast, and slower to run: for modules that run much different code, each once."""
     jax.config.update("jax_disable_most_optimizations", True)

@@ -329,6 +329,7 @@ NAN, INF = float("nan"), float("inf")
         (Equation(lambda u, x: u - x, points=[0.1], given={"x": [1.0]}), ("x", "given")),
         (Equation(lambda u: u, points=[0.1], given={"u": [1.0]}), ("u", "given")),
     ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else type(value).__name__.lower(),
 )
 def test_mistakes_are_named(condition, words, rejects):
     with rejects(*words):

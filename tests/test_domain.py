@@ -191,6 +191,7 @@ def test_an_interval_that_is_none_is_refused(ends, rejects):
         (lambda: BOX.points(0), ("0",)),
         (lambda: BOX.points(-3, "uniform", key=KEY), ("-3",)),
     ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
 )
 def test_mistakes_are_named(call, words, rejects):
     with rejects(*words):

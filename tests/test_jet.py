@@ -59,8 +59,8 @@ def point(dimension):
     ("activation", "encoding", "requests"),
     [
         ("tanh", {}, [(4,)]),
-        ("sin", {"fourier": True}, [(4,)]),
-        ("silu", {"scaled": True}, [(4,)]),
+        ("sin", {"fourier": True}, [(3,)]),
+        ("silu", {"scaled": True}, [(3,)]),
         ("gelu", {}, [(4,)]),
         ("tanh", {"fourier": True}, [(2, 2)]),
         ("sin", {"scaled": True}, [(1, 3)]),
@@ -130,10 +130,9 @@ def test_arithmetic_with_constants_equals_nested_autodiff():
 
     found = push(combined, point(2), orders)
     assert_same(found, nested(combined, orders)(point(2)))
-    y = np.tanh(point(2))
-    np.testing.assert_allclose(
-        found[0], np.concatenate([y + c, c + y, y - c, y * c, c * y, y + y * c - y * y, 2 * y - 3, 1 + y / 2])
-    )
+    y, c = np.tanh(POINT[:2]), np.asarray(c)
+    values = [y + c, c + y, y - c, y * c, c * y, y + y * c - y * y, 2 * y - 3, 1 + y / 2]
+    np.testing.assert_allclose(found[0], np.concatenate(values), rtol=1e-13)
 
 
 def test_joined_arrays_are_constants():
@@ -148,7 +147,7 @@ def test_joined_arrays_without_jets_are_concatenated():
     np.testing.assert_array_equal(join([jnp.array([1.0]), jnp.array([2.0, 3.0])]), [1, 2, 3])
 
 
-@pytest.mark.parametrize("requests", [[(4,)], [(2, 1), (0, 2)], [(1, 1, 1)]])
+@pytest.mark.parametrize("requests", [[(3,)], [(2, 0), (1, 1)]])
 def test_opaque_equals_the_jet_of_the_network_it_hides(requests):
     dimension, orders = len(requests[0]), lower_closure(requests)
     mlp = network(dimension)

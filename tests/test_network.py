@@ -44,7 +44,7 @@ def test_the_network_is_the_formula():
 def test_masks_multiply_the_activations_of_their_layer():
     masks = (np.array([0.0, 2.0, 1.0, 0.0]), np.array([2.0, 0.0, 1.0]))
     features = masks[1] * np.tanh(W2 @ (masks[0] * np.tanh(W1 @ X + B1)) + B2)
-    found = jax.jit(by_hand())(X, masks)
+    found = eqx.filter_jit(by_hand())(X, masks)
     np.testing.assert_allclose(found, W3 @ features + B3, rtol=1e-13)
 
 
@@ -58,7 +58,7 @@ def test_masks_of_one_change_nothing():
 def test_scaling_maps_the_box_to_the_unit_cube():
     scale = Encoding(bounds=((-3.0, 2.0), (5.0, 2.5)))
     for corner, image in [((-3, 2), (-1, -1)), ((5, 2.5), (1, 1)), ((1, 2.25), (0, 0)), ((-3, 2.5), (-1, 1))]:
-        np.testing.assert_allclose(jax.jit(scale)(np.array(corner, float)), image, atol=1e-14)
+        np.testing.assert_allclose(eqx.filter_jit(scale)(np.array(corner, float)), image, atol=1e-14)
 
 
 @pytest.mark.usefixtures("x64")
@@ -66,7 +66,7 @@ def test_fourier_features_are_sines_and_cosines_of_the_scaled_point():
     frequencies = RNG.normal(size=(3, 2))
     encoding = Encoding(bounds=((-1.0, -2.0), (3.0, 2.0)), frequencies=Frozen(jnp.asarray(frequencies)))
     phase = frequencies @ ((X - [1, 0]) / 2)
-    np.testing.assert_allclose(jax.jit(encoding)(X), [*np.sin(phase), *np.cos(phase)], rtol=1e-13)
+    np.testing.assert_allclose(eqx.filter_jit(encoding)(X), [*np.sin(phase), *np.cos(phase)], rtol=1e-13)
 
 
 def test_a_network_with_fourier_features_takes_them_as_inputs():

@@ -200,8 +200,8 @@ def test_a_seed_stands_for_its_key():
         (lambda: Problem(LINE, laplace, extra=3.0), ("extra", "3.0")),
         (lambda: Problem(LINE, laplace, points=Points(resample=10)), ("grid", "resample")),
         (lambda: Problem(LINE, laplace, points=Points(sampling="latn")).channels(), ("latn", "latin")),
-        (lambda: Problem(LINE, laplace, points=Points(-1)).channels(), ("-1",)),
-        (lambda: Problem(LINE, laplace, points=Points(0)).channels(), ("0",)),
+        (lambda: Problem(LINE, laplace, points=Points(-1)).channels(), ("points",)),
+        (lambda: Problem(LINE, laplace, points=Points(0)).channels(), ("points",)),
         (lambda: Problem(LINE, laplace).field_name("v"), ("v", "u")),
         (lambda: Problem(LINE, laplace, fields=("u", "v")).field_name(None), ("u", "v")),
         (lambda: Problem(LINE, lambda u, v: u.x, fields=("u", "v"), boundary=0.0).channels(), ("u", "v", "field")),
@@ -212,6 +212,7 @@ def test_a_seed_stands_for_its_key():
         (lambda: Unknown(1.0, scale=float("nan")), ("scale", "nan")),
         (lambda: Problem(LINE, laplace, unknowns={"k": "large"}), ("k", "large")),
     ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
 )
 def test_mistakes_are_named(make, words, rejects):
     with rejects(*words):

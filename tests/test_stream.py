@@ -61,7 +61,7 @@ LEVELS = (0.0, 0.025, 0.5, 0.975, 1.0)
 
 
 @pytest.fixture(scope="module")
-def found():
+def found(quick_compile):
     """Everything about 999 draws: an odd number, so that the last chunk is not full."""
     return predict(LINES, on_points, draws=999, key=KEY, samples=999, quantiles=LEVELS)
 
@@ -153,13 +153,12 @@ def test_a_small_spread_around_a_large_mean_survives_float32():
 
 
 def test_a_functional_keeps_its_shape():
-    some = predict(
-        LINES, lambda s: jnp.outer(s.network.coefficients, jnp.ones(3)), draws=50, key=KEY, samples=4, quantiles=(0.5,)
-    )
+    functional = lambda s: jnp.outer(s.network.coefficients, jnp.ones(3))  # noqa: E731
+    some = predict(LINES, functional, draws=50, key=KEY, samples=4, quantiles=(0.5,))
     assert some.mean.shape == some.std.shape == some.quantiles[0.5].shape == (2, 3)
     assert some.samples.shape == (4, 2, 3)
     np.testing.assert_allclose(some.mean[:, 0], some.mean[:, 2])
-    assert np.all(some.mean[0] > 1) and np.all(some.mean[1] < 1)  # the axes are not mixed up
+    assert np.all(some.mean[0] > some.mean[1] + 1)  # the axes are not mixed up
 
 
 def test_a_column_is_taken_from_everything(found):

@@ -35,8 +35,8 @@ class Base:
     fourier_scale: float = 1.0
     scale_inputs: bool = False
     output_scale: float = 1.0
-    epochs: int = 20_000
-    learning_rate: float = 5e-3
+    epochs: int = 15_000
+    learning_rate: float = 3e-3
     schedule: str = "cosine"
     optimizer: str = "adam"
     polish: int = 0

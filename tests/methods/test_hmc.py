@@ -32,7 +32,17 @@ def test_mean_and_sd_agree_with_the_closed_form_posterior(per_point):
     problem, x, y = linear_model(sigma)
     pinn = epinn.fit(problem, base=Base(hidden=(), epochs=1))
     band = epinn.attach(
-        pinn, problem, "hmc", key=1, step_size=0.02, leapfrog=40, burn_in=300, samples=4000, chains=4, start="prior"
+        pinn,
+        problem,
+        "hmc",
+        key=1,
+        adapt=False,
+        step_size=0.02,
+        leapfrog=40,
+        burn_in=300,
+        samples=4000,
+        chains=4,
+        start="prior",
     )
     mean, covariance = closed_form(x, y, np.broadcast_to(sigma, 12))
     grid = np.linspace(-1, 1, 9)
@@ -58,7 +68,7 @@ def test_an_unknown_parameter_follows_its_closed_form_posterior():
         unknowns={"c": epinn.Unknown(guess=0.5, scale=0.7)},
     )
     pinn = epinn.fit(problem, base=Base(hidden=(), epochs=1))
-    band = epinn.attach(pinn, problem, "hmc", step_size=0.05, leapfrog=15, burn_in=200, samples=3000, chains=4)
+    band = epinn.attach(pinn, problem, "hmc", adapt=False, step_size=0.05, leapfrog=15, burn_in=200, samples=3000, chains=4)
     precision = 1 / 0.7**2 + 10 / 0.5**2
     c = band.unknowns()["c"]
     assert abs(c.mean - (0.5 / 0.7**2 + y.sum() / 0.5**2) / precision) < 0.01
@@ -80,6 +90,14 @@ def test_chains_that_do_not_move_are_reported():
     band = epinn.attach(pinn, problem, "hmc", step_size=1e4, leapfrog=3, burn_in=0, samples=20, chains=2)
     assert band.diagnostics["acceptance"] < 0.05
     assert "step_size" in band.warnings[0]
+
+
+def test_a_step_size_far_too_large_or_small_is_mended_during_burn_in():
+    problem, *_ = linear_model()
+    pinn = epinn.fit(problem, base=Base(hidden=(), epochs=1))
+    for step_size in (100.0, 1e-4):
+        band = epinn.attach(pinn, problem, "hmc", step_size=step_size, leapfrog=3, burn_in=400, samples=100, chains=2)
+        assert 0.4 < band.diagnostics["acceptance"] < 0.99
 
 
 def test_chains_that_have_not_mixed_are_reported():

@@ -32,6 +32,7 @@ from .method import Method
 STARTS = ("trained", "prior", "xavier")
 PROBES = 32  # points at which the field is watched
 STORED_PER_CALL = 10  # samples per compiled call, times `thin`
+ACCEPTED = 0.75  # acceptance that an adapted step size aims at
 MIXED = 1.1  # an R-hat above this is reported as not mixed
 
 
@@ -67,11 +68,14 @@ class Trace(eqx.Module):
     field: Float[np.ndarray, "seeds chains samples probes"]
     acceptance: Float[np.ndarray, "seeds chains samples"]
     divergent: Bool[np.ndarray, "seeds chains samples"]
+    step_size: Float[np.ndarray, " seeds"]
 
 
 @dataclass(frozen=True)
 class HmcMethod(Method):
     """Settings of the sampler. `samples` counts those after `burn_in`, per chain; every `thin`-th is stored.
+
+    With `adapt`, the step size is changed during burn-in until about three quarters of the proposals are accepted.
 
     Chains start at the `trained` network, at draws from the `prior`, or at fresh `xavier` initialisations.
     """
@@ -79,11 +83,12 @@ class HmcMethod(Method):
     name: ClassVar[str] = "hmc"
     summary: ClassVar[str] = "B-PINN: Hamiltonian Monte Carlo over all weights and unknowns"
 
-    step_size: float = 5e-5
-    leapfrog: int = 50
+    step_size: float = 3e-4
+    leapfrog: int = 25
     burn_in: int = 200
-    samples: int = 800
+    samples: int = 400
     chains: int = 2
+    adapt: bool = True
     thin: int = 1
     start: str = "trained"
     prior_sd: float = 1.0
@@ -109,7 +114,7 @@ class HmcMethod(Method):
         posteriors = []
         for i, (pinn, target) in enumerate(zip(pinns, unstack(targets, size), strict=True)):
             stored = jax.tree.map(lambda leaf, i=i: jnp.asarray(leaf[i].reshape(-1, *leaf.shape[3:])), trace.stored)
-            diagnostics = _diagnostics(trace, i)
+            diagnostics = _diagnostics(trace, i) | {"step_size": float(trace.step_size[i])}
             diagnostics |= {f"sigma of {name}": float(np.exp(v).mean()) for name, v in stored.log_sigma.items()}
             posteriors.append(
                 Posterior(
@@ -190,27 +195,32 @@ def _sample(method: HmcMethod, targets: Target, start: Position, keys: PRNGKeyAr
     per_call = STORED_PER_CALL * method.thin
     burn, keep = (-(-n // per_call) for n in (method.burn_in, method.samples))  # whole calls, so at least what was asked
     kept: list[tuple] = []
+    step_size = np.full(len(keys), method.step_size)
     progress("hmc", 0, (burn + keep) * per_call, {})
     for call in range(burn + keep):
-        start, record = _advance(method, targets, start, keys, jnp.asarray(call))
-        accepted = float(np.mean(record[2]))
+        start, record = _advance(method, targets, start, keys, jnp.asarray(call), jnp.asarray(step_size, float))
+        accepted = np.nan_to_num(np.asarray(record[2])).mean(axis=(1, 2))
         if call >= burn:
             kept.append(jax.tree.map(np.asarray, record))
-        progress("hmc", (call + 1) * per_call, (burn + keep) * per_call, {"acceptance": accepted})
+        elif method.adapt:
+            step_size = step_size * np.exp(accepted - ACCEPTED)
+        progress("hmc", (call + 1) * per_call, (burn + keep) * per_call, {"acceptance": float(accepted.mean())})
     limits = [method.samples // method.thin or 1, *[method.samples] * 3]
     joined = jax.tree.map(lambda *parts: np.concatenate(parts, axis=2), *kept)
-    return Trace(*(jax.tree.map(lambda a, n=n: a[:, :, :n], part) for part, n in zip(joined, limits, strict=True)))
+    parts = (jax.tree.map(lambda a, n=n: a[:, :, :n], part) for part, n in zip(joined, limits, strict=True))
+    stored, field, acceptance, divergent = parts
+    return Trace(stored, field, acceptance, divergent, step_size)
 
 
 @eqx.filter_jit
 def _advance(
-    method: HmcMethod, targets: Target, positions: Position, keys: PRNGKeyArray, call: Array
+    method: HmcMethod, targets: Target, positions: Position, keys: PRNGKeyArray, call: Array, step_sizes: Array
 ) -> tuple[Position, tuple]:
     """A few samples of every chain of every seed."""
 
-    def one_chain(target: Target, position: Position, key: PRNGKeyArray) -> tuple[Position, tuple]:
+    def one_chain(target: Target, position: Position, key: PRNGKeyArray, step_size: Array) -> tuple[Position, tuple]:
         size = sum(leaf.size for leaf in jax.tree.leaves(target.center))
-        kernel = blackjax.hmc(target, method.step_size, jnp.ones(size), method.leapfrog)
+        kernel = blackjax.hmc(target, step_size, jnp.ones(size), method.leapfrog)
 
         def sample(state: Any, key: PRNGKeyArray) -> tuple[Any, tuple]:
             state, info = kernel.step(key, state)
@@ -225,11 +235,11 @@ def _advance(
         state, (stored, *watched) = jax.lax.scan(thinned, kernel.init(position), draws)
         return state.position, (stored, *(w.reshape(-1, *w.shape[2:]) for w in watched))
 
-    def one_seed(target: Target, positions: Position, key: PRNGKeyArray) -> tuple[Position, tuple]:
+    def one_seed(target: Target, positions: Position, key: PRNGKeyArray, step_size: Array) -> tuple[Position, tuple]:
         keys = jax.random.split(jax.random.fold_in(key, call), method.chains)
-        return jax.vmap(lambda p, k: one_chain(target, p, k))(positions, keys)
+        return jax.vmap(lambda p, k: one_chain(target, p, k, step_size))(positions, keys)
 
-    return over_seeds(one_seed, targets, positions, keys)
+    return over_seeds(one_seed, targets, positions, keys, step_sizes)
 
 
 def _members(target: Target, stored: Position) -> Members:

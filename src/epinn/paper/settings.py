@@ -21,6 +21,7 @@ PAPER: dict[str, Any] = {
     "hmc.burn_in": 1_000,
     "hmc.samples": 10_000,
     "hmc.chains": 1,
+    "hmc.adapt": False,
     "hmc.thin": 5,  # a quarter of a gigabyte less to store; diagnostics use every sample
     "hmc.start": "xavier",
     "predict.draws": 10_000,
