@@ -95,33 +95,22 @@ def test_arithmetic_equals_a_hand_computation(function, expected):
 
 
 @pytest.mark.parametrize(
-    ("condition", "expected"),
-    [
-        (lambda u, level: u < level, False),
-        (lambda u, level: u <= level, True),
-        (lambda u, level: u > level, False),
-        (lambda u, level: u >= level, True),
-        (lambda u, level: level < u, False),
-        (lambda u, level: level >= u, True),
-        (lambda u, level: u == level, True),
-        (lambda u, level: u != level, False),
-        (lambda u, level: u > 0.9 * level, True),
-        (lambda u, level: u < u.x, True),
-        (lambda u, level: u.x < u, False),
-        (lambda u, level: np.float32(0.0) < u, True),
-    ],
+    "two",
+    [lambda u: 2, lambda u: 2.0, lambda u: np.float32(2), lambda u: u.x, lambda u: u],
+    ids=["int", "float", "numpy", "array", "field"],
 )
-def test_comparisons_select_with_where(condition, expected):
-    """`level` is the very value of u, so that equality is decided."""
-    names = Names(fields=("u",), coordinates=("x", "t"), unknowns=("level",))
-    operator = Operator(lambda u, level: jnp.where(condition(u, level), 1.0, 0.0), names)
+def test_comparisons_select_with_where(two):
+    """Of u = 2 x at x = 1, where u and u.x are 2: on the left, on the right, with what is just above it."""
 
-    @jax.jit
-    def evaluate(x):
-        jet = opaque(wave, Jet.variable(x, operator.orders))
-        return operator(jet, x, {"level": jet.value[0]}, {})
+    def function(u):
+        value = two(u)
+        left = [u < value, u <= value, u > value, u >= value, u == value, u != value]
+        right = [value < u, value <= u, value > u, value >= u, value == u, value != u]
+        beside = [u < value + 1, u <= value + 1, u > value + 1, u >= value + 1, u == value + 1, u != value + 1]
+        return [jnp.where(condition, 1, 0) for condition in (*left, *right, *beside)]
 
-    assert bool(evaluate(np.array([X, T], np.float32))[0]) is expected
+    same, apart = [0, 1, 0, 1, 1, 0], [1, 1, 0, 0, 0, 1]
+    assert apply(function, LINE, lambda x: 2 * x, (1.0,)).tolist() == [*same, *same, *apart]
 
 
 @pytest.mark.parametrize("function", [jax.nn.sigmoid, jax.nn.relu, jax.nn.softplus], ids=lambda f: f.__name__)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import epinn
+from epinn.channel import residuals
 from epinn.train import SCHEDULES, Descent, Progress, Weights
 
 pytestmark = pytest.mark.usefixtures("quick_compile")
@@ -30,6 +31,10 @@ def decay(**changes):
 
 def decay_equation(u):
     return u.t + u
+
+
+def decay_with(rate):
+    return lambda u: u.t + rate * u
 
 
 def error(pinn):
@@ -114,6 +119,35 @@ def test_a_loss_that_becomes_nan_names_channel_and_step_and_keeps_good_weights()
     assert all(bool(jnp.all(jnp.isfinite(leaf))) for leaf in jax.tree.leaves(eqx.filter(pinn.solution, eqx.is_array)))
     with pytest.raises(epinn.Diverged, match="learning rate"):
         epinn.fit(broken, base=dataclasses.replace(TINY, epochs=2000))
+
+
+def test_the_weights_that_are_kept_have_a_finite_loss():
+    broken = decay(equation=lambda u: jnp.log(u + 2.0) + 5.0)
+    (pinn,) = epinn.fit_seeds([broken], keys=[0], base=dataclasses.replace(TINY, learning_rate=0.5))
+    assert pinn.failure
+    assert all(bool(jnp.all(jnp.isfinite(row))) for row in residuals(pinn.channels, pinn.solution))
+
+
+def test_a_gradient_that_is_nan_stops_training_before_it_spoils_the_weights():
+    kink = decay(equation=lambda u: jnp.sqrt(jnp.abs(u - u)), initial=())
+    (pinn,) = epinn.fit_seeds([kink], keys=[0], base=TINY)
+    assert pinn.failure
+    assert all(bool(jnp.all(jnp.isfinite(leaf))) for leaf in jax.tree.leaves(eqx.filter(pinn.solution, eqx.is_array)))
+
+
+def test_equations_that_differ_between_seeds_are_not_trained_together():
+    problems = [decay(equation=decay_with(rate)) for rate in (1.0, 2.0)]
+    with pytest.raises(epinn.InputError, match="differs between seeds"):
+        epinn.fit_seeds(problems, keys=[0, 1], base=TINY)
+    same = [decay(equation=decay_with(rate)) for rate in (1.0, 1.0)]
+    assert len(epinn.fit_seeds(same, keys=[0, 1], base=dataclasses.replace(TINY, epochs=2))) == 2
+
+
+def test_resampling_moves_points_and_leaves_each_seed_its_own_targets():
+    points = epinn.Points(collocation=4, sampling="uniform", resample=10)
+    problems = [decay(equation=lambda u: u.t, initial=epinn.Initial(value), points=points) for value in (1.0, -2.0)]
+    pinns = epinn.fit_seeds(problems, keys=[0, 1], base=TINY)
+    np.testing.assert_allclose([float(pinn(np.full(1, 0.5))[0, 0]) for pinn in pinns], [1.0, -2.0], atol=0.1)
 
 
 def test_an_exploding_loss_is_stopped():

@@ -4,6 +4,7 @@ The optimiser's loss (weight times mean square) and the Bayesian log-likelihood 
 of the same residuals, so every method works on every problem.
 """
 
+import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
@@ -42,6 +43,12 @@ class Channel(eqx.Module):
     centred: bool = eqx.field(static=True, default=False)
     weight: float | None = eqx.field(static=True, default=None)
     sampled: bool = eqx.field(static=True, default=False)
+    target_moves: bool = eqx.field(static=True, default=False)  # the target is a function of the coordinates
+
+    def moved_to(self, other: "Channel") -> "Channel":
+        """This channel at the points of another, with everything else its own."""
+        target = other.target if self.target_moves else self.target
+        return dataclasses.replace(self, points=other.points, partner=other.partner, target=target)
 
     def push(self, function: Callable) -> list:
         """A function of one point, pushed forward as a jet at all points of the channel (and at their partners)."""
@@ -82,8 +89,8 @@ def log_likelihood(
     return total
 
 
-def describe_noise(channels: Sequence[Channel]) -> list[dict]:
-    """What each channel's sigma is and where it came from, for reports."""
+def describe_noise(channels: Sequence[Channel], weights: Sequence[float] | None = None) -> list[dict]:
+    """What each channel's sigma is, where it came from, and what was used: the sigma, or a loss weight if there are any."""
     origin = {"exact": "tolerance", "known": "given by the user", "unknown": "inferred"}
     return [
         {
@@ -91,7 +98,8 @@ def describe_noise(channels: Sequence[Channel]) -> list[dict]:
             "rows": int(channel.target.size),
             "noise": channel.noise,
             "sigma": None if channel.noise == "unknown" else float(np.median(channel.sigma)),
-            "origin": origin[channel.noise],
+            "origin": origin[channel.noise] if weights is None or channel.noise != "unknown" else "not said",
+            "used": "sigma" if weights is None else f"loss weight {weights[i]:g}",
         }
-        for channel in channels
+        for i, channel in enumerate(channels)
     ]

@@ -6,13 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from .channel import TOLERANCE, Channel, Kind, Noise
 from .domain import TIME, Box, Face
-from .errors import InputError
+from .errors import InputError, unknown_name
 from .field import Field, Operator, at_points
 
 if TYPE_CHECKING:
@@ -60,7 +61,10 @@ class Equation(Condition):
     def channel(self, problem: "Problem", key: PRNGKeyArray) -> Channel:
         if self.points is not None:
             return _channel(self, problem, self.operator, self.target, own_points(self, problem.domain), self.given)
-        return _channel(self, problem, self.operator, self.target, problem.collocation(key), self.given, sampled=True)
+        if self.given:
+            names = ", ".join(self.given)
+            raise InputError(f"{self.label}: the given {names} belongs to points; say which with points=.")
+        return _channel(self, problem, self.operator, self.target, problem.collocation(key), sampled=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,17 +87,31 @@ class Robin(Condition):
         space = problem.domain.space
         if self.points is None:
             faces = problem.domain.faces(self.on)
+            timelike = [face.name for face in faces if not _outward(face).any()]
+            if self.b and timelike:
+                reason = "time has no normal; for u.t use Initial(..., order=1) or an Equation"
+                raise InputError(f"{self.label} cannot be on {timelike[0]}: {reason}.")
             points = problem.on_faces(faces, key)
             normals = np.repeat([_outward(face) for face in faces], len(points) // len(faces), axis=0)
         else:
             points = own_points(self, problem.domain)
-            if self.normals is None and self.b:
-                raise InputError(f"{self.label}: a normal derivative at your own points needs their outward normals.")
-            normals = np.zeros((len(points), len(space))) if self.normals is None else np.asarray(self.normals, float)
-            normals = normals.reshape(len(points), -1)
+            if self.on is not None:
+                raise InputError(f"{self.label}: say either on= or points=, not both.")
+            normals = self._own_normals(len(points), len(space))
         given = {f"normal_{name}": normals[:, i] for i, name in enumerate(space)} if self.b else None
         operator = _Flux(problem.field_name(self.field), self.a, self.b, space)
         return _channel(self, problem, operator, self.target, points, given, sampled=self.points is None)
+
+    def _own_normals(self, points: int, dimension: int) -> np.ndarray:
+        if not self.b:
+            return np.zeros((points, dimension))
+        if self.normals is None:
+            raise InputError(f"{self.label}: a normal derivative at your own points needs their outward normals.")
+        normals = _numbers(self.normals, f"the normals of {self.label}")
+        normals = normals[:, None] if normals.ndim == 1 and dimension == 1 else normals
+        if normals.shape != (points, dimension) or not np.allclose(np.linalg.norm(normals, axis=1), 1, atol=1e-3):
+            raise InputError(f"the normals of {self.label} must be {points} rows of length one with {dimension} column(s).")
+        return normals
 
 
 def Dirichlet(target: Target = 0.0, **where: Any) -> Robin:  # noqa: N802  (named like the other conditions)
@@ -116,6 +134,8 @@ class Periodic(Condition):
     field: str | None = None
 
     def channel(self, problem: "Problem", key: PRNGKeyArray) -> Channel:
+        if self.along not in problem.domain.coordinates:
+            raise unknown_name("coordinate", self.along, problem.domain.coordinates)
         low, high = (problem.on_faces([face], key) for face in problem.domain.faces(self.along))
         operator = _Derivatives(problem.field_name(self.field), tuple((self.along,) * n for n in range(self.order + 1)))
         return _channel(self, problem, operator, 0.0, low, partner=high, sampled=True)
@@ -218,6 +238,12 @@ def _channel(
     **options: Any,
 ) -> Channel:
     label, n = condition.label, len(points)
+    per_point = np.asarray(condition.sigma).ndim > 0 or (not callable(target) and np.ndim(target) > 0)
+    if options.get("sampled") and per_point and points.shape[1] > 1:
+        raise InputError(f"{label}: one value per point belongs to points of your own; say which with points=.")
+    for name in given or {}:
+        if name in (*problem.names.fields, *problem.names.coordinates, *problem.names.unknowns, "p"):
+            raise InputError(f"{label}: the name {name!r} of a given value is taken; choose another.")
     values = {name: _per_point(value, n, f"{name} in {label}") for name, value in (given or {}).items()}
     operator = Operator(function, problem.names, tuple(values))
     noise, sigma = _noise(condition, n)
@@ -231,6 +257,7 @@ def _channel(
         noise=noise,
         given=values,
         weight=condition.weight,
+        target_moves=callable(target),
         **options,
     )
 
@@ -262,7 +289,8 @@ def _numbers(values: Any, what: str) -> np.ndarray:
 
 
 def check_finite(values: np.ndarray, what: str) -> None:
-    bad = np.flatnonzero(~np.isfinite(values).reshape(len(values) if values.ndim else 1, -1).all(axis=1))
+    values = np.atleast_1d(values)
+    bad = np.flatnonzero(~np.isfinite(values).reshape(len(values), -1).all(axis=1))
     if bad.size:
         raise InputError(f"{what} contain NaN or infinity ({bad.size} of {len(values)} rows, first row {bad[0]}); drop them.")
 
@@ -271,6 +299,8 @@ def _rows(target: Target, domain: Box, points: Array, size: int, label: str) -> 
     """Targets as one row per point."""
     if callable(target):
         rows = at_points(target, domain.coordinates, points)
+        if not isinstance(rows, jax.core.Tracer):  # where points are redrawn in training there is nothing to look at yet
+            check_finite(np.asarray(rows), f"the values of {label}")
     else:
         array = _numbers(target, f"the values of {label}")
         check_finite(array, f"the values of {label}")

@@ -13,7 +13,7 @@ from .posterior import DRAWS, Posterior
 from .problem import Problem
 from .stream import Prediction
 
-GRID = {1: 501, 2: 51, 3: 15}  # points along each coordinate; above three dimensions 5
+GRID = {1: 501, 2: 51, 3: 15}  # points along each coordinate; about 4096 in all above three dimensions
 HISTOGRAM = 2000  # single draws of the unknowns that are kept, for histograms
 
 
@@ -53,7 +53,8 @@ class Evaluation:
 def evaluate(posterior: Posterior, *, label: str | None = None, draws: int = DRAWS, key: PRNGKeyArray | int = 0) -> Evaluation:
     """Look at a posterior on a dense grid."""
     started, problem = time.perf_counter(), posterior.problem
-    counts = (GRID.get(problem.domain.dimension, 5),) * problem.domain.dimension
+    dimension = problem.domain.dimension
+    counts = (GRID.get(dimension, max(2, int(4096 ** (1 / dimension)))),) * dimension
     points = problem.domain.grid(*counts)
     prediction = posterior.predict(points, draws=draws, key=key)
     if prediction.mean.ndim == 1:

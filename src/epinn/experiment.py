@@ -42,8 +42,7 @@ class Plan:
 
     def check(self) -> None:
         """Find mistakes in problem and settings now, before anything is written or trained."""
-        problem = self.problems()[0]
-        problem.channels(0)
+        self.problems()[0].check()
         if self.settings.predict.draws < 2:
             raise InputError("predict.draws must be at least 2.")
 
@@ -79,6 +78,8 @@ class Result:
 
 def fit_base(plan: Plan, progress: Progress, epochs: int | None = None) -> list[Pinn]:
     """The base PINNs of all seeds; with `epochs=0`, as they are before training."""
+    if epochs is None and not any(plan.settings.methods[method].uses_base for method in plan.methods):
+        epochs = 0  # no method looks at the trained weights
     base = plan.settings.base if epochs is None else dataclasses.replace(plan.settings.base, epochs=epochs, polish=0)
     keys = [_key(seed, 1) for seed in plan.seeds]
     pinns = fit_seeds(plan.problems(), keys=keys, base=base, weights=plan.settings.weights, progress=progress)
@@ -110,7 +111,9 @@ def _evaluate(plan: Plan, posterior: Posterior, seed: int) -> Evaluation:
 def _record(plan: Plan, seed: int, pinn: Pinn, posterior: Posterior, evaluation: Evaluation) -> dict[str, Any]:
     """One row of metrics.json. Times of seeds that ran together are shared out evenly."""
     uncertainty = posterior.seconds + evaluation.seconds
-    base = pinn.seconds if plan.settings.methods[posterior.method].uses_base else 0.0
+    method = plan.settings.methods[posterior.method]
+    base = pinn.seconds if method.uses_base else 0.0
+    failures = [text for text in (posterior.failure, pinn.failure if method.uses_base else None) if text]
     return {
         "problem": plan.source.name,
         "method": posterior.method,
@@ -120,17 +123,23 @@ def _record(plan: Plan, seed: int, pinn: Pinn, posterior: Posterior, evaluation:
         "time_s": base + uncertainty,
         "time_uq_s": uncertainty,
         "diagnostics": dict(posterior.diagnostics),
-        "channels": describe_noise(pinn.channels),
-        "warnings": [*posterior.warnings, *(text for text in (posterior.failure, pinn.failure) if text)],
+        "channels": describe_noise(pinn.channels, None if method.uses_sigma else pinn.weights.of(pinn.channels)),
+        "failed": bool(failures),
+        "warnings": [*posterior.warnings, *failures],
     }
 
 
 def summarise(records: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
-    """Median and range over the seeds, by method and metric; what no seed has is None."""
+    """Median and range over the seeds that did not fail, by method and metric; what no seed has is None."""
     summary: dict[str, dict[str, Any]] = {}
     for method in dict.fromkeys(record["method"] for record in records):
-        rows = [record for record in records if record["method"] == method]
-        summary[method] = {"seeds": len(rows)} | {name: _range([row.get(name) for row in rows]) for name in SUMMARISED}
+        every = [record for record in records if record["method"] == method]
+        rows = [record for record in every if not record.get("failed")] or every
+        summary[method] = {
+            "seeds": len(every),
+            "failed": len([record for record in every if record.get("failed")]),
+            **{name: _range([row.get(name) for row in rows]) for name in SUMMARISED},
+        }
         for name in rows[0].get("unknowns", {}):
             for part in ("mean", "std"):
                 summary[method][f"{name}_{part}"] = _range([row["unknowns"][name][part] for row in rows])
@@ -145,5 +154,8 @@ def _range(values: Sequence[float | None]) -> dict[str, float] | None:
 
 
 def _key(seed: int, purpose: int) -> PRNGKeyArray:
-    """Independent keys of one seed: 1 for the base PINN, 2 for the method, 3 for the draws (the seed itself: the data)."""
-    return jax.random.fold_in(as_key(seed), purpose)
+    """Independent keys of one seed: 1 for the base PINN, 2 for the method, 3 for the draws; the data have the seed itself.
+
+    The offset keeps them apart from the keys that a problem makes of the seed: `split` and `fold_in` of small numbers agree.
+    """
+    return jax.random.fold_in(as_key(seed), 1000 + purpose)

@@ -12,6 +12,7 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 
 from .errors import EpinnError, InputError, unknown_name
@@ -50,7 +51,7 @@ class Field:
 
     @classmethod
     def tree_unflatten(cls, static, children):
-        return cls(static[0], static[1], children[0], None)
+        return children[0]  # inside compiled functions a field is its value
 
     __array_priority__ = 1000  # numpy scalars on the left must leave the operation to us
 
@@ -83,6 +84,17 @@ class Field:
 
     def __abs__(self):
         return abs(self._value)
+
+    def __bool__(self):
+        return bool(self._value)  # in a traced operator this raises, and the user is told to use where
+
+    def __eq__(self, other):
+        return self._value == _value(other)
+
+    def __ne__(self, other):
+        return self._value != _value(other)
+
+    __hash__ = None  # type: ignore[assignment]
 
     def __lt__(self, other):
         return self._value < _value(other)
@@ -132,13 +144,14 @@ class Operator(eqx.Module):
     names: Names
     given: tuple[str, ...] = eqx.field(static=True)
     arguments: tuple[str, ...] = eqx.field(static=True)
+    positional: int = eqx.field(static=True)  # how many of the arguments, as the first ones, have no name for the caller
     orders: tuple[MultiIndex, ...] = eqx.field(static=True)
     size: int = eqx.field(static=True)
 
     def __init__(self, function: Callable, names: Names, given: tuple[str, ...] = ()):
         self.function, self.names, self.given = function, names, given
         scalars = (*names.coordinates, *names.unknowns, *given)
-        self.arguments = _arguments(function, {*names.fields, *scalars, "p"})
+        self.arguments, self.positional = _arguments(function, {*names.fields, *scalars, "p"})
         requests: set[MultiIndex] = {(0,) * len(names.coordinates)}
 
         def record(dummy: Array) -> Array:
@@ -156,6 +169,8 @@ class Operator(eqx.Module):
         except EpinnError:
             raise
         except Exception as error:
+            if isinstance(error, jax.errors.TracerArrayConversionError) or "ufunc" in str(error):
+                raise InputError(f"{_describe(function)} uses numpy on a field; use jax.numpy instead.") from None
             reason = (str(error).strip().splitlines() or [""])[0]
             raise InputError(f"{_describe(function)} failed: {type(error).__name__}: {reason}") from None
         self.orders = lower_closure(requests)
@@ -173,7 +188,8 @@ class Operator(eqx.Module):
 
     def _call(self, fields: Mapping[str, Field], scalars: Mapping[str, Array]) -> Array:
         known = {**scalars, **fields, "p": Point(scalars)}
-        result = self.function(**{name: known[name] for name in self.arguments})
+        positional = [known[name] for name in self.arguments[: self.positional]]
+        result = self.function(*positional, **{name: known[name] for name in self.arguments[self.positional :]})
         rows = result if isinstance(result, tuple | list) else [result]
         try:
             return jnp.concatenate([jnp.atleast_1d(jnp.asarray(_value(row))) for row in rows])
@@ -192,15 +208,29 @@ def _at_points(operator: Operator, points: Float[Array, "n d"]) -> Float[Array, 
     return jax.vmap(lambda x: operator(nothing, x, {}, {}))(points)
 
 
-def _arguments(function: Callable, known: set[str]) -> tuple[str, ...]:
+def _arguments(function: Callable, known: set[str]) -> tuple[tuple[str, ...], int]:
+    """The names that a function asks for, and how many of them can only be given by position."""
     if not callable(function):
         raise InputError(f"an operator must be a function of fields and coordinates, not {function!r}.")
-    parameters = inspect.signature(function).parameters.values()
-    names = tuple(p.name for p in parameters if p.default is p.empty and p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY))
-    for name in names:
-        if name not in known:
-            raise unknown_name(f"argument for {_describe(function)}: field, coordinate, unknown or given value", name, known)
-    return names
+    parameters = [p for p in inspect.signature(function).parameters.values() if p.default is p.empty]
+    wanted = [p for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+    for parameter in wanted:
+        if parameter.name not in known:
+            what = f"argument for {_describe(function)}: field, coordinate, unknown or given value"
+            raise unknown_name(what, parameter.name, known)
+    return tuple(p.name for p in wanted), sum(p.kind is p.POSITIONAL_ONLY for p in wanted)
+
+
+def same_function(a: Any, b: Any) -> bool:
+    """Whether two functions do the same: one code, and equal values captured by it."""
+    if a is b or (not inspect.isfunction(a) and not inspect.isfunction(b)):
+        return a is b or bool(np.all(a == b))
+    if not (inspect.isfunction(a) and inspect.isfunction(b)) or a.__code__ is not b.__code__:
+        return False
+    captured = ([*(f.__closure__ or ()), *(f.__defaults__ or ())] for f in (a, b))
+    return all(
+        same_function(getattr(x, "cell_contents", x), getattr(y, "cell_contents", y)) for x, y in zip(*captured, strict=True)
+    )
 
 
 def _describe(function: Callable) -> str:

@@ -125,6 +125,8 @@ def fit_seeds(
     A seed that diverges says so in `failure`; the others go on.
     """
     problem, size = problems[0], len(problems)
+    for other in problems[1:]:
+        problem.check_same_equations(other)
     point_keys, network_keys, train_keys = purposes(jnp.stack([as_key(key) for key in keys]), 3)
     channels = stack([p.channels(key) for p, key in zip(problems, point_keys, strict=True)])
     solution = create_solutions(base, problems, network_keys)

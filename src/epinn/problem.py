@@ -15,7 +15,7 @@ from .channel import Channel
 from .conditions import Condition, Constant, Data, Dirichlet, Equation, Initial
 from .domain import SAMPLINGS, Box, Face
 from .errors import InputError, unknown_name
-from .field import Names, at_points
+from .field import Names, at_points, same_function
 from .network import AbstractNetwork, Opaque, Solution
 
 COLLOCATION = {1: 128, 2: 1024}  # by dimension; 4096 above
@@ -90,7 +90,7 @@ class Problem:
     def __post_init__(self) -> None:
         put = lambda name, value: object.__setattr__(self, name, value)  # noqa: E731
         put("fields", (self.fields,) if isinstance(self.fields, str) else tuple(self.fields))
-        put("unknowns", {n: u if isinstance(u, Unknown) else Unknown(float(u)) for n, u in self.unknowns.items()})
+        put("unknowns", {n: _unknown(n, u) for n, u in self.unknowns.items()})
         names = [*self.domain.coordinates, *self.fields, *self.unknowns, "p"]
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
@@ -141,6 +141,23 @@ class Problem:
             for condition in self.conditions
         )
 
+    def check(self) -> None:
+        """Find mistakes in operators, data and exact solution now, and not after training."""
+        self.channels(0)
+        if self.exact is not None and self.exact_at(self.domain.grid(2)).shape[1] != len(self.fields):
+            raise InputError(f"exact must return one value for each of the fields {', '.join(self.fields)}.")
+
+    def check_same_equations(self, other: "Problem") -> None:
+        """Refuse to train another problem together with this one unless they differ in numbers only."""
+        for mine, its in zip(self.conditions, other.conditions, strict=True):
+            for part in ("operator", "target"):
+                a, b = getattr(mine, part, None), getattr(its, part, None)
+                if (callable(a) or callable(b)) and not same_function(a, b):
+                    raise InputError(
+                        f"the function behind {mine.label!r} differs between seeds; seeds that run together may differ in data "
+                        "and target values only, so put what differs there, or run the seeds one by one."
+                    )
+
     def with_points(self, **changes: Any) -> "Problem":
         return dataclasses.replace(self, points=dataclasses.replace(self.points, **changes))
 
@@ -179,7 +196,8 @@ class Problem:
         averaged = [name for name in self.sought if name not in self.unknowns]
         if not averaged:
             return solution.unknowns
-        values = solution(self.domain.grid(SUMMARY_GRID[min(self.domain.dimension, 3)]))
+        dimension = self.domain.dimension
+        values = solution(self.domain.grid(SUMMARY_GRID.get(dimension, max(2, int(4096 ** (1 / dimension))))))
         return solution.unknowns | {name: jnp.mean(values[:, self.fields.index(name)]) for name in averaged}
 
     def sensors(self, field_name: str | None = None) -> tuple[np.ndarray, np.ndarray]:
@@ -225,7 +243,17 @@ def _conditions(given: Any, slot: str) -> list[Condition]:
         if slot == "initial":
             return [Initial(given)]
     examples = {"equation": "a function", "boundary": "Dirichlet(0.0)", "initial": "Initial(...)", "data": "Data(x, u)"}
-    raise InputError(f"{slot} cannot be {given!r}; use {examples.get(slot, 'a condition')}.")
+    what = repr(given) if isinstance(given, int | float | str) else f"a {type(given).__name__}"
+    raise InputError(f"{slot} cannot be {what}; use {examples.get(slot, 'a condition')}.")
+
+
+def _unknown(name: str, given: Any) -> Unknown:
+    if isinstance(given, Unknown):
+        return given
+    try:
+        return Unknown(float(given))
+    except (TypeError, ValueError):
+        raise InputError(f"the unknown {name} needs a number to start from, not {given!r}.") from None
 
 
 def _distinct(condition: Condition, seen: list[str]) -> Condition:

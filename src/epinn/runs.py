@@ -96,7 +96,7 @@ class RunFolder:
         return (self.path / "base.json").is_file()
 
     def load_base(self, fresh: Sequence[Pinn], seeds: Sequence[int]) -> list[Pinn]:
-        """The base PINNs that an earlier session trained; `fresh` are untrained ones to be filled."""
+        """The base PINNs that an earlier run trained; `fresh` are untrained ones to be filled."""
         history = {row["seed"]: row for row in self.read_json("base.json")["seeds"]}
         return [
             dataclasses.replace(
@@ -159,6 +159,8 @@ def _execute(plan: Plan, folder: RunFolder, progress: Progress) -> list[dict[str
             records, done = [record for record in records if record["method"] != method], set()
             results = attach_method(plan, method, pinns, progress)
         for result in results:
+            if result.posterior.failure and len(plan.seeds) == 1:
+                raise Diverged(result.posterior.failure)
             evaluations[result.seed].append(result.evaluation)
             if result.seed not in done:
                 save_tree(result.posterior.sampler, folder.posterior_path(method, result.seed))

@@ -104,13 +104,14 @@ class Redraw(eqx.Module):
     every: int = eqx.field(static=True)
 
     def __call__(self, old: Sequence[Channel], key: PRNGKeyArray) -> tuple[Channel, ...]:
-        return tuple(b if b.sampled else a for a, b in zip(old, self.channels(key), strict=True))
+        return tuple(a.moved_to(b) if a.sampled else a for a, b in zip(old, self.channels(key), strict=True))
 
 
 class State(eqx.Module):
     """One seed in the middle of training."""
 
     parameters: Any
+    good: Any  # the last parameters whose loss was seen to be fine
     optimizer: Any
     attention: tuple[Float[Array, " n"], ...]
     key: PRNGKeyArray
@@ -189,6 +190,7 @@ def _start(parameters: Any, channels: Sequence[Channel], key: PRNGKeyArray, desc
     attention = tuple(jnp.ones(len(channel.points)) for channel in channels) if adaptive else ()
     return State(
         parameters=parameters,
+        good=parameters,
         optimizer=optimizer.init(parameters),
         attention=attention,
         key=key,
@@ -255,9 +257,11 @@ def _step(
         extra = {"value": total, "grad": gradient, "value_fn": lambda p: loss(p)[0]}
     updates, optimizer_state = optimizer.update(gradient, state.optimizer, state.parameters, **extra)
     first = jnp.where(state.step == 0, total, state.first_loss)
-    fine = (state.stopped < 0) & jnp.isfinite(total) & (total <= EXPLODED * first)
+    sound = jnp.isfinite(total) & (total <= EXPLODED * first)
+    fine = (state.stopped < 0) & sound & jnp.isfinite(optax.tree.norm(gradient))
     new = State(
         parameters=optax.apply_updates(state.parameters, updates),
+        good=state.parameters,
         optimizer=optimizer_state,
         attention=_attend(state.attention, squares),
         key=state.key,
@@ -269,7 +273,9 @@ def _step(
     kept = jax.tree.map(lambda a, b: jnp.where(fine, a, b), new, state)
     stopped = jnp.where(fine | (state.stopped >= 0), state.stopped, state.step)
     losses = jnp.where(state.stopped < 0, means, state.losses)  # the losses that show which channel ran away
-    return eqx.tree_at(lambda s: (s.stopped, s.losses), kept, (stopped, losses))
+    back = ~sound & (state.stopped < 0)
+    parameters = jax.tree.map(lambda now, good: jnp.where(back, good, now), kept.parameters, state.good)
+    return eqx.tree_at(lambda s: (s.stopped, s.losses, s.parameters), kept, (stopped, losses, parameters))
 
 
 def _attend(attention: tuple[Array, ...], squares: Sequence[Array]) -> tuple[Array, ...]:
@@ -284,8 +290,9 @@ def _failure(stage: str, stopped: int, names: Sequence[str], losses: np.ndarray,
         return None
     bad = [name for name, loss in zip(names, losses, strict=True) if not np.isfinite(loss)]
     worst = bad[0] if bad else names[int(np.argmax(losses))]
-    how = "became NaN or infinite" if bad else "exploded"
+    how = "or its gradient became NaN or infinite" if bad or max(losses) < EXPLODED else "exploded"
+    cure = "the optimizer adam" if descent.optimizer == "lbfgs" else f"a learning rate below {descent.learning_rate:g}"
     return (
         f"the {stage} loss of the channel {worst!r} {how} at step {stopped}; the last good weights are kept. "
-        f"Try a learning rate below {descent.learning_rate:g}, or check the equation for division by zero, log or sqrt."
+        f"Try {cure}, or check the equation for division by zero, log or sqrt."
     )

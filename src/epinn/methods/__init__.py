@@ -34,6 +34,8 @@ def attach(
     A `problem` other than the one the PINN was trained on (new data, say) takes its place.
     """
     if problem is not None and problem is not pinn.problem:
+        if problem.names != pinn.problem.names:
+            raise InputError("the problem has other fields, coordinates or unknowns than the one the PINN was trained on.")
         pinn = dataclasses.replace(pinn, problem=problem, channels=problem.channels(key))
     (posterior,) = attach_seeds([pinn], method, keys=[key], progress=progress, **settings)
     if posterior.failure:

@@ -81,6 +81,7 @@ class HmcMethod(Method):
     """
 
     name: ClassVar[str] = "hmc"
+    uses_sigma: ClassVar[bool] = True
     summary: ClassVar[str] = "B-PINN: Hamiltonian Monte Carlo over all weights and unknowns"
 
     step_size: float = 3e-4

@@ -18,6 +18,7 @@ class Method(ABC):
 
     name: ClassVar[str]
     summary: ClassVar[str]
+    uses_sigma: ClassVar[bool] = False  # whether the channels' sigma matters, or loss weights take its place
 
     @property
     def uses_base(self) -> bool:
