@@ -82,8 +82,9 @@ def print_summary(records: Sequence[Mapping[str, Any]], plan: Plan, folder: Path
     console.print(table)
     for note in _notes(records):
         console.print(f"note: {note}", markup=False, highlight=False, soft_wrap=True)
-    pictures = ", ".join(sorted(path.name for path in folder.glob("*.png"))[:6])
-    console.print(f"figures: {pictures}", markup=False, highlight=False, soft_wrap=True)
+    pictures = sorted(path.name for path in folder.glob("*.png"))
+    more = f" and {len(pictures) - 4} more" if len(pictures) > 4 else ""
+    console.print(f"figures: {', '.join(pictures[:4])}{more}", markup=False, highlight=False, soft_wrap=True)
     console.print(f"results: {folder}", markup=False, highlight=False, soft_wrap=True)
 
 
