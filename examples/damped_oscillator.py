@@ -23,7 +23,7 @@ readings = np.asarray(exact(times)) + SIGMA * np.random.default_rng(0).normal(si
 problem = epinn.Problem(
     name="damped-oscillator",
     domain=epinn.Box(t=(0, 5)),
-    equation=lambda u, c: u.tt + c * u.t + K * u,
+    equation=lambda u, c: (u.tt + c * u.t) / K + u,  # divided by K: a residual of the size of u weighs like the data
     initial=[epinn.Initial(1.0), epinn.Initial(0.0, order=1)],
     data=epinn.Data(times, readings, sigma=SIGMA),
     unknowns={"c": epinn.Unknown(guess=1.0, positive=True, exact=C)},

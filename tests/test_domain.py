@@ -143,6 +143,11 @@ def test_faces_are_found_by_name(on, names):
     assert [face.name for face in BOX.faces(on)] == names
 
 
+@pytest.mark.parametrize("on", ["x=3.14159265", "x=3.14159", "x=3.1415926535897931"])
+def test_a_face_is_found_by_any_of_its_digits(on):
+    assert Box(x=(0, np.pi)).faces(on)[0].at_upper
+
+
 @pytest.mark.parametrize("end", [np.pi, np.pi / 2, 1 / 3, 1 / 6, 1 / 7, 0.1, 12345.678, 1e-5])
 def test_the_name_of_a_face_leads_back_to_it(end):
     box = Box(x=(-2 * end, end))

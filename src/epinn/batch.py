@@ -13,7 +13,10 @@ from .errors import InputError
 
 def stack(trees: Sequence[Any]) -> Any:
     """One tree with a leading seed axis. What is not an array (operators, names) is taken from the first tree."""
-    columns = list(zip(*(jax.tree.leaves(eqx.filter(tree, eqx.is_array)) for tree in trees), strict=True))
+    rows = [jax.tree.leaves(eqx.filter(tree, eqx.is_array)) for tree in trees]
+    if any(len(row) != len(rows[0]) for row in rows):
+        raise InputError("seeds that run together must have the same conditions.")
+    columns = list(zip(*rows, strict=True))
     if any(leaf.shape != column[0].shape for column in columns for leaf in column):
         raise InputError("seeds that run together must have the same number of points and sensors.")
     arrays, static = eqx.partition(trees[0], eqx.is_array)

@@ -4,7 +4,7 @@ import functools
 import itertools
 import math
 import warnings
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import equinox as eqx
 import jax
@@ -31,7 +31,7 @@ class Box(eqx.Module):
         if not intervals:
             raise InputError("a box needs at least one coordinate, as in Box(x=(-1, 1)).")
         for name, ends in intervals.items():
-            if len(tuple(ends)) != 2 or not np.all(np.isfinite(ends)) or not ends[0] < ends[1]:
+            if not _is_interval(ends):
                 raise InputError(f"the interval of {name} must be (low, high) with low < high, not {ends!r}.")
             if name == "p":
                 raise InputError("a coordinate cannot be called p: operators use that name for the whole point.")
@@ -64,6 +64,8 @@ class Box(eqx.Module):
     def grid(self, *counts: int) -> Float[Array, "n d"]:
         """A regular grid with the given number of points along each coordinate (one number: along each)."""
         counts = counts * self.dimension if len(counts) == 1 else counts
+        if len(counts) != self.dimension:
+            raise InputError(f"a grid needs one number, or one for each of {', '.join(self.coordinates)}; got {counts}.")
         return self._scale(_mesh([np.linspace(0, 1, n) for n in counts]))
 
     def interior(self, n: int) -> Float[Array, "n d"]:
@@ -101,7 +103,7 @@ class Face(eqx.Module):
 
     @property
     def name(self) -> str:
-        return f"{self.box.coordinates[self.axis]}={self.position:g}"
+        return f"{self.box.coordinates[self.axis]}={self.position:.12g}"
 
     @property
     def position(self) -> float:
@@ -176,6 +178,14 @@ def _sobol(n: int, dimension: int) -> Float[Array, "n d"]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # n need not be a power of two here
         return jnp.asarray(qmc.Sobol(dimension, scramble=False).random(n))
+
+
+def _is_interval(ends: Any) -> bool:
+    try:
+        low, high = (float(end) for end in ends)
+    except (TypeError, ValueError):
+        return False
+    return math.isfinite(low) and math.isfinite(high) and low < high
 
 
 def _is_number(text: str) -> bool:

@@ -25,6 +25,8 @@ def rmse(mean: np.ndarray, truth: np.ndarray) -> float:
 
 def nll(mean: np.ndarray, std: np.ndarray, truth: np.ndarray) -> float:
     """Mean negative log-likelihood of the truth."""
+    if np.any((std == 0) & (truth != mean)):
+        return float("inf")
     with np.errstate(divide="ignore", invalid="ignore"):
         return float(np.mean(0.5 * np.log(2 * np.pi * std**2) + 0.5 * ((truth - mean) / std) ** 2))
 

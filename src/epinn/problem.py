@@ -149,6 +149,8 @@ class Problem:
 
     def check_same_equations(self, other: "Problem") -> None:
         """Refuse to train another problem together with this one unless they differ in numbers only."""
+        if len(self.conditions) != len(other.conditions):
+            raise InputError("seeds that run together must have the same conditions.")
         for mine, its in zip(self.conditions, other.conditions, strict=True):
             for part in ("operator", "target"):
                 a, b = getattr(mine, part, None), getattr(its, part, None)
