@@ -12,6 +12,7 @@ import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from .channel import TOLERANCE, Channel, Kind, Noise
+from .checks import as_numbers, check_finite, own_points, per_point_values
 from .domain import TIME, Box, Face
 from .errors import InputError, unknown_name
 from .field import Field, Operator, at_points
@@ -60,7 +61,9 @@ class Equation(Condition):
 
     def channel(self, problem: "Problem", key: PRNGKeyArray) -> Channel:
         if self.points is not None:
-            return _channel(self, problem, self.operator, self.target, own_points(self, problem.domain), self.given)
+            return _channel(
+                self, problem, self.operator, self.target, own_points(self.points, self.label, problem.domain), self.given
+            )
         if self.given:
             names = ", ".join(self.given)
             raise InputError(f"{self.label}: the given {names} belongs to points; say which with points=.")
@@ -94,7 +97,7 @@ class Robin(Condition):
             points = problem.on_faces(faces, key)
             normals = np.repeat([_outward(face) for face in faces], len(points) // len(faces), axis=0)
         else:
-            points = own_points(self, problem.domain)
+            points = own_points(self.points, self.label, problem.domain)
             if self.on is not None:
                 raise InputError(f"{self.label}: say either on= or points=, not both.")
             normals = self._own_normals(len(points), len(space))
@@ -107,7 +110,7 @@ class Robin(Condition):
             return np.zeros((points, dimension))
         if self.normals is None:
             raise InputError(f"{self.label}: a normal derivative at your own points needs their outward normals.")
-        normals = _numbers(self.normals, f"the normals of {self.label}")
+        normals = as_numbers(self.normals, f"the normals of {self.label}")
         normals = normals[:, None] if normals.ndim == 1 and dimension == 1 else normals
         if normals.shape != (points, dimension) or not np.allclose(np.linalg.norm(normals, axis=1), 1, atol=1e-3):
             raise InputError(f"the normals of {self.label} must be {points} rows of length one with {dimension} column(s).")
@@ -174,7 +177,7 @@ class Data(Condition):
 
     def channel(self, problem: "Problem", key: PRNGKeyArray) -> Channel:
         operator = self.operator or _Derivatives(problem.field_name(self.field), ((),))
-        return _channel(self, problem, operator, self.values, own_points(self, problem.domain))
+        return _channel(self, problem, operator, self.values, own_points(self.points, self.label, problem.domain))
 
 
 @dataclass(frozen=True, eq=False)
@@ -244,7 +247,7 @@ def _channel(
     for name in given or {}:
         if name in (*problem.names.fields, *problem.names.coordinates, *problem.names.unknowns, "p"):
             raise InputError(f"{label}: the name {name!r} of a given value is taken; choose another.")
-    values = {name: _per_point(value, n, f"{name} in {label}") for name, value in (given or {}).items()}
+    values = {name: per_point_values(value, n, f"{name} in {label}") for name, value in (given or {}).items()}
     operator = Operator(function, problem.names, tuple(values))
     noise, sigma = _noise(condition, n)
     return Channel(
@@ -262,39 +265,6 @@ def _channel(
     )
 
 
-def own_points(condition: Any, domain: Box) -> Float[Array, "n d"]:
-    """Points that the user brought, checked."""
-    given = _numbers(condition.points, f"the points of {condition.label}")
-    points = given[:, None] if given.ndim == 1 and domain.dimension == 1 else given
-    if points.ndim != 2 or points.shape[1] != domain.dimension or not len(points):
-        raise InputError(
-            f"the points of {condition.label} have shape {given.shape}; they must be (n, {domain.dimension}), "
-            f"one column for each of {', '.join(domain.coordinates)}."
-        )
-    check_finite(points, f"the points of {condition.label}")
-    outside = ~domain.contains(points)
-    if outside.any():
-        raise InputError(
-            f"{outside.sum()} of {len(points)} points of {condition.label} lie outside the domain, the first at "
-            f"{tuple(points[outside][0].tolist())}; enlarge the box or drop them."
-        )
-    return jnp.asarray(points)
-
-
-def _numbers(values: Any, what: str) -> np.ndarray:
-    try:
-        return np.asarray(values, float)
-    except (TypeError, ValueError):
-        raise InputError(f"{what} must be an array of numbers, all rows of one length.") from None
-
-
-def check_finite(values: np.ndarray, what: str) -> None:
-    values = np.atleast_1d(values)
-    bad = np.flatnonzero(~np.isfinite(values).reshape(len(values), -1).all(axis=1))
-    if bad.size:
-        raise InputError(f"{what} contain NaN or infinity ({bad.size} of {len(values)} rows, first row {bad[0]}); drop them.")
-
-
 def _rows(target: Target, domain: Box, points: Array, size: int, label: str) -> Float[Array, "n k"]:
     """Targets as one row per point."""
     if callable(target):
@@ -302,7 +272,7 @@ def _rows(target: Target, domain: Box, points: Array, size: int, label: str) -> 
         if not isinstance(rows, jax.core.Tracer):  # where points are redrawn in training there is nothing to look at yet
             check_finite(np.asarray(rows), f"the values of {label}")
     else:
-        array = _numbers(target, f"the values of {label}")
+        array = as_numbers(target, f"the values of {label}")
         check_finite(array, f"the values of {label}")
         if array.ndim == 0:
             return jnp.full((len(points), size), float(array))
@@ -322,17 +292,10 @@ def _noise(condition: Condition, n: int) -> tuple[Noise, Float[Array, "#n"]]:
         if sigma not in (None, "unknown"):
             raise InputError(f"sigma of {label} must be a number, one per point, 'unknown' or None, not {sigma!r}.")
         return "unknown" if sigma else "exact", jnp.full(1, condition.tolerance)
-    array = _numbers(sigma, f"sigma of {label}")
+    array = as_numbers(sigma, f"sigma of {label}")
     if not np.all(array > 0) or not np.all(np.isfinite(array)):
         raise InputError(f"sigma of {label} must be positive; use None for values that are exact.")
-    return "known", jnp.full(1, float(array)) if array.ndim == 0 else _per_point(array, n, f"sigma of {label}")
-
-
-def _per_point(values: Any, n: int, what: str) -> Float[Array, " n"]:
-    array = _numbers(values, what)
-    if array.shape != (n,) or not np.all(np.isfinite(array)):
-        raise InputError(f"{what} must be {n} finite numbers, one per point; got shape {array.shape}.")
-    return jnp.asarray(array)
+    return "known", jnp.full(1, float(array)) if array.ndim == 0 else per_point_values(array, n, f"sigma of {label}")
 
 
 def _outward(face: Face) -> np.ndarray:

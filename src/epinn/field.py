@@ -26,7 +26,7 @@ class Field:
     Being a pytree with `__jax_array__` lets it stand wherever `jax.numpy` expects an array, `jnp.tanh(u)` included.
     """
 
-    def __init__(self, name: str, coordinates: tuple[str, ...], value: Array, read: Callable[[MultiIndex], Array] | None):
+    def __init__(self, name: str, coordinates: tuple[str, ...], value: Array, read: Callable[[MultiIndex], Array]):
         self._name, self._coordinates, self._value, self._read = name, coordinates, value, read
 
     def __getattr__(self, letters: str) -> Array:
@@ -39,8 +39,6 @@ class Field:
         for name in coordinates:
             if name not in self._coordinates:
                 raise unknown_name("coordinate", name, self._coordinates)
-        if self._read is None:
-            raise InputError(f"take derivatives of {self._name} in the operator itself, not inside a compiled function.")
         return self._read(tuple(coordinates.count(name) for name in self._coordinates))
 
     def __jax_array__(self) -> Array:

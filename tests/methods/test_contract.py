@@ -164,6 +164,10 @@ class Constant(Sampler):
         return self.base
 
 
+def shifted(network, by):
+    return eqx.tree_at(lambda n: n.biases[-1], network, replace_fn=lambda b: b + by)
+
+
 class NoUnknowns(Sampler):
     """Breaks the contract: loses the unknowns (and varies, so that this is all it breaks)."""
 
@@ -173,7 +177,7 @@ class NoUnknowns(Sampler):
         return jax.random.normal(key)
 
     def solution(self, index):
-        network = eqx.tree_at(lambda n: n.biases[-1], self.base.network, replace_fn=lambda b: b + index)
+        network = shifted(self.base.network, index)
         return Solution(network)
 
 
@@ -186,7 +190,7 @@ class Detached(Sampler):
         return jax.random.normal(key)
 
     def solution(self, index):
-        network = eqx.tree_at(lambda n: n.biases[-1], self.base.network, replace_fn=lambda b: b + index)
+        network = shifted(self.base.network, index)
         return Solution(Opaque(lambda x: jax.lax.stop_gradient(network(x))), self.base.raw, self.base.positive)
 
 
