@@ -24,7 +24,7 @@ PROMISED = {"problem", "method", "noise", "seed", "sharpness", "coverage", "rmse
 
 def tiny_plan(*methods, seeds=(0, 1), noise=0.1, problem="poisson1d", **changes):
     changed = TINY | {name.replace("__", "."): value for name, value in changes.items()}
-    return Plan(find(problem), methods, noise, seeds, preset("fast", problem).changed(changed))
+    return Plan(find(problem), methods, (noise,), seeds, preset("fast", problem).changed(changed))
 
 
 def weights(pinn):
@@ -49,14 +49,14 @@ def results(plan, pinns):
 @pytest.mark.parametrize("name", ["fast", "paper"])
 def test_a_plan_comes_back_from_its_description_in_json(name):
     settings = preset(name, "poisson2d-nonlinear").changed({"base.hidden": (7, 5), "points.collocation": 64})
-    plan = Plan(find("poisson2d-nonlinear"), ("hmc", "epinet"), 0.3, (4, 5), settings)
+    plan = Plan(find("poisson2d-nonlinear"), ("hmc", "epinet"), (0.3,), (4, 5), settings)
     assert Plan.from_description(json.loads(json.dumps(plan.describe(name)))) == plan
 
 
 def test_a_plan_for_a_users_file_comes_back_from_its_description(tmp_path):
     text = "import epinn\nmine = epinn.Problem(domain=epinn.Box(x=(0, 1)), equation=lambda u: u.x)\n"
     (tmp_path / "mine.py").write_text(text)
-    plan = dataclasses.replace(tiny_plan("epinet"), source=find(f"{tmp_path}/mine.py:mine"), noise=None)
+    plan = dataclasses.replace(tiny_plan("epinet"), source=find(f"{tmp_path}/mine.py:mine"), noises=(None,))
     again = Plan.from_description(json.loads(json.dumps(plan.describe("fast"))))
     assert (again.source.name, again.source.spec) == (plan.source.name, plan.source.spec)
     assert again.settings == plan.settings
@@ -114,7 +114,7 @@ def test_a_mistake_in_a_plan_is_found_before_anything_is_trained(rejects, change
 def test_data_that_make_no_sense_are_found_before_anything_is_trained(data, words):
     problem = Problem(domain=Box(x=(0, 1)), equation=lambda u: u.xx, data=data)
     with pytest.raises(InputError) as caught:
-        dataclasses.replace(tiny_plan("epinet"), source=Source("mine", problem, ""), noise=None).check()
+        dataclasses.replace(tiny_plan("epinet"), source=Source("mine", problem, ""), noises=(None,)).check()
     for word in words:
         assert word in str(caught.value)
 
@@ -163,7 +163,7 @@ def test_a_reopened_method_predicts_the_same_to_the_bit(plan, pinns, results):
 
 def test_an_epinet_may_stay_untrained(pinns):
     plan = tiny_plan("epinet", epinet__epochs=0)
-    assert [result.seed for result in attach_method(plan, "epinet", pinns, Progress())] == [0, 1]
+    assert [result.case.seed for result in attach_method(plan, "epinet", pinns, Progress())] == [0, 1]
 
 
 def test_a_summary_has_median_and_range_over_seeds_by_method():

@@ -6,7 +6,7 @@ of the same residuals, so every method works on every problem.
 
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import equinox as eqx
 import jax
@@ -15,13 +15,14 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from .field import Operator
-from .jet import Jet
+from .jet import Jet, MultiIndex, lower_closure
 from .network import Solution
 
 Kind = Literal["equation", "boundary", "initial", "data", "constraint"]
 Noise = Literal["exact", "known", "unknown"]
 
 TOLERANCE = 0.01  # standard deviation that stands for "exact" in a likelihood, unless the user says otherwise
+IN_VAIN = 4096  # derivatives that nobody asked for and that still cost less than another pass through the network
 
 
 class Channel(eqx.Module):
@@ -50,25 +51,62 @@ class Channel(eqx.Module):
         target = other.target if self.target_moves else self.target
         return dataclasses.replace(self, points=other.points, partner=other.partner, target=target)
 
-    def push(self, function: Callable) -> list:
-        """A function of one point, pushed forward as a jet at all points of the channel (and at their partners)."""
-        at_point = lambda x: function(Jet.variable(x, self.operator.orders))  # noqa: E731
-        sides = [self.points] if self.partner is None else [self.points, self.partner]
-        return [jax.vmap(at_point)(side) for side in sides]
+    @property
+    def all_points(self) -> Float[Array, "m d"]:
+        """The points where the fields are needed, partners last."""
+        return self.points if self.partner is None else jnp.concatenate([self.points, self.partner])
 
-    def residual(self, jets: Sequence[Jet], unknowns: Mapping[str, Array]) -> Float[Array, "n k"]:
-        """The residuals, from the jets of all fields that `push` gave."""
+    def residual(self, jets: Jet, unknowns: Mapping[str, Array]) -> Float[Array, "n k"]:
+        """The residuals, from the jets of all fields at `all_points`."""
         apply = jax.vmap(self.operator, in_axes=(0, 0, None, 0))
-        value = apply(jets[0], self.points, unknowns, self.given)
+        here, there = jnp.split(jets.stack, [len(self.points)])
+        value = apply(Jet(here, jets.orders), self.points, unknowns, self.given)
         if self.partner is not None:
-            value = value - apply(jets[1], self.partner, unknowns, self.given)
+            value = value - apply(Jet(there, jets.orders), self.partner, unknowns, self.given)
         residual = value - self.target
         return residual - jnp.mean(residual, axis=0) if self.centred else residual
 
 
+class Pass(eqx.Module):
+    """Channels whose points go through a network together, with all derivatives that any of them asks for."""
+
+    channels: tuple[int, ...] = eqx.field(static=True)
+    orders: tuple[MultiIndex, ...] = eqx.field(static=True)
+    points: Float[Array, "m d"]
+
+    @classmethod
+    def of(cls, channels: Sequence[Channel], chosen: Sequence[int]) -> "Pass":
+        orders = lower_closure(order for i in chosen for order in channels[i].operator.orders)
+        return cls(tuple(chosen), orders, jnp.concatenate([channels[i].all_points for i in chosen]))
+
+
+def passes(channels: Sequence[Channel]) -> list[Pass]:
+    """One pass for all channels, but for those with so many points that derivatives in vain would cost more than a pass."""
+    orders = lower_closure(order for channel in channels for order in channel.operator.orders)
+    in_vain = [len(c.all_points) * (len(orders) - len(c.operator.orders)) for c in channels]
+    shared = [i for i, number in enumerate(in_vain) if number <= IN_VAIN]
+    alone = [[i] for i, number in enumerate(in_vain) if number > IN_VAIN]
+    return [Pass.of(channels, chosen) for chosen in ([shared] if shared else []) + alone]
+
+
+def push(channels: Sequence[Channel], function: Callable) -> list[Any]:
+    """A function of jets, at the points of every pass."""
+    return [function(Jet.variable(p.points, p.orders)) for p in passes(channels)]
+
+
+def compare(channels: Sequence[Channel], jets: Sequence[Jet], unknowns: Mapping[str, Array]) -> list[Float[Array, "n k"]]:
+    """What is left of every condition, from the jets of all fields that `push` gave."""
+    rows: dict[int, Array] = {}
+    for one, jet in zip(passes(channels), jets, strict=True):
+        ends = np.cumsum([len(channels[i].all_points) for i in one.channels])
+        for i, part in zip(one.channels, jnp.split(jet.stack, ends[:-1]), strict=True):
+            rows[i] = channels[i].residual(Jet(part, jet.orders), unknowns)
+    return [rows[i] for i in range(len(channels))]
+
+
 def residuals(channels: Sequence[Channel], solution: Solution) -> list[Float[Array, "n k"]]:
     """What is left of every condition."""
-    return [channel.residual(channel.push(solution.network), solution.unknowns) for channel in channels]
+    return compare(channels, push(channels, solution.network), solution.unknowns)
 
 
 def mean_square(residual: Float[Array, "... n k"]) -> Float[Array, ""]:

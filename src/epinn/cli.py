@@ -13,6 +13,8 @@ from .errors import EpinnError, InputError
 
 if TYPE_CHECKING:
     from .experiment import Plan
+    from .paper.published import Published
+    from .paper.reproduce import Reproduction
     from .runs import RunFolder
 
 app = typer.Typer(
@@ -147,7 +149,7 @@ def _experiment(
     plan = Plan(
         source=source,
         methods=_method_names(methods),
-        noise=source.default_noise() if noise is None else noise,
+        noises=(source.default_noise() if noise is None else noise,),
         seeds=tuple(range(seed, seed + seeds)),
         settings=settings_of(preset, problem).changed(parse(assignments or [])),
     )
@@ -156,17 +158,86 @@ def _experiment(
 
 
 @app.command()
+def reproduce(
+    tables: Annotated[
+        list[str] | None, typer.Argument(metavar="[TABLE]...", help="Tables of the paper; all by default.")
+    ] = None,
+    list_: Annotated[bool, typer.Option("--list", help="Name the tables and their rows.")] = False,
+    seeds: Annotated[int, typer.Option(min=1, help="How many seeds per row.")] = 10,
+    out: Annotated[Path, typer.Option(help="Folder for the results; rows that are in it are not computed again.")] = Path(
+        "runs/paper"
+    ),
+    json: Json = False,
+) -> None:
+    """Compute the tables and figures of the E-PINN paper over several seeds, beside the published values."""
+    from .paper.published import rows
+    from .paper.published import tables as known
+
+    chosen = tuple(dict.fromkeys(tables or known()))
+    wanted = [row for table in chosen for row in rows(table)]
+    if list_:
+        _list((table, f"{len(rows(table))} rows") for table in chosen)
+        return
+    from .paper.reproduce import Reproduction
+
+    _reproduce(Reproduction.create(out, chosen, seeds), wanted, seeds, json)
+
+
+@app.command()
 def resume(folder: Annotated[Path, typer.Argument(help="A run folder.")], json: Json = False) -> None:
     """Go on with a run that was interrupted: what is finished is not computed again."""
     from .experiment import Plan
+    from .paper.published import rows
+    from .paper.reproduce import KIND, Reproduction
     from .runs import RunFolder
 
     existing = RunFolder.open(folder)
+    description = existing.read_json("run.json")
+    if description.get("kind") == KIND:
+        tables, seeds = description["tables"], description["seeds"]
+        wanted = [row for table in tables for row in rows(table)]
+        return _reproduce(Reproduction.create(folder, tables, seeds), wanted, seeds, json)
     try:
-        plan = Plan.from_description(existing.read_json("run.json"))
+        plan = Plan.from_description(description)
     except LookupError as error:
         raise InputError(f"{folder / 'run.json'} does not describe a whole run: it has no {error}.") from None
     _execute(plan, existing, json)
+
+
+def _reproduce(folder: "Reproduction", wanted: "list[Published]", seeds: int, as_json: bool) -> None:
+    """Compute what is missing, write, and show."""
+    import json
+
+    from .console import Rows, print_reproduction
+    from .paper.publish import publish
+    from .storage import finite
+
+    _keep_compiled_programs()
+    try:
+        with Rows(quiet=as_json) as bar:
+            folder.run(wanted, range(seeds), bar, bar.tell)
+    except KeyboardInterrupt:
+        _fail(f"interrupted; what was finished is in {folder.path}. Go on with: epinn resume {folder.path}", 130)
+    found = publish(folder)
+    if as_json:
+        typer.echo(json.dumps(finite([one.record() for one in found]), indent=2))
+    else:
+        print_reproduction(found, folder.path)
+
+
+@app.command()
+def report(folder: Annotated[Path, typer.Argument(help="A folder of `epinn run`, `compare` or `reproduce`.")]) -> None:
+    """Write the report page of a folder anew, from what is in it."""
+    from .paper.publish import publish
+    from .paper.reproduce import KIND, Reproduction
+    from .runs import RunFolder
+
+    existing = RunFolder.open(folder)
+    if existing.read_json("run.json").get("kind") == KIND:
+        publish(Reproduction.open(folder))
+    else:
+        existing.write_report()
+    typer.echo(str(folder / "report.html"))
 
 
 def _execute(plan: "Plan", folder: "RunFolder", as_json: bool) -> None:
@@ -174,7 +245,8 @@ def _execute(plan: "Plan", folder: "RunFolder", as_json: bool) -> None:
     import json
 
     from .console import Bar, print_summary
-    from .runs import execute, finite
+    from .runs import execute
+    from .storage import finite
 
     _keep_compiled_programs()
     try:

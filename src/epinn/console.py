@@ -5,7 +5,7 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, Self
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
@@ -13,7 +13,10 @@ from rich.progress import Progress as RichProgress
 from rich.table import Table
 
 from .experiment import Plan, summarise
+from .paper.figures import TITLES, panel_title
 from .paper.published import lookup
+from .paper.tables import DECIMALS as DIGITS
+from .paper.tables import NAMES, Comparison, counts
 from .train import Progress
 
 COLUMNS = {
@@ -23,6 +26,7 @@ COLUMNS = {
     "interval_score": "interval score",
     "time_s": "time (s)",
 }
+METRICS = {"sharpness": "sharpness", "coverage": "coverage", "rmse": "RMSE", "kappa_mean": "κ", "kappa_std": "κ std"}
 DECIMALS = {"sharpness": 2, "coverage": 2, "rmse": 4, "interval_score": 3, "time_s": 1}
 
 
@@ -46,7 +50,7 @@ class Bar(Progress):
             disable=quiet or not self._console.is_terminal,
         )
 
-    def __enter__(self) -> "Bar":
+    def __enter__(self) -> Self:
         self._bar.start()
         return self
 
@@ -56,17 +60,69 @@ class Bar(Progress):
     def __call__(self, stage: str, step: int, total: int, values: Mapping[str, float]) -> None:
         started = self._started.setdefault(stage, time.perf_counter())
         if stage not in self._tasks:
-            self._tasks[stage] = self._bar.add_task(stage, total=total, values="")
+            self._tasks[stage] = self._bar.add_task(stage, total=total, completed=step, values="")
         text = "  ".join(f"{name} {value:.2e}" for name, value in values.items())
         self._bar.update(self._tasks[stage], completed=step, values=text)
         if self._lines and step >= total:
             sys.stderr.write(f"{stage}: {total} steps, {time.perf_counter() - started:.1f} s  {text}\n")
 
 
+class Rows(Bar):
+    """The bars of the row that is being computed, under a line that counts the rows and says how long the rest will take."""
+
+    def __init__(self, quiet: bool = False):
+        super().__init__(quiet)
+        self._speaks, self._lines = self._lines, False
+
+    def tell(self, done: int, total: int, title: str, seconds: float | None) -> None:
+        """The next row, or that all are done."""
+        left = "" if seconds is None or not title else f"; {_duration(seconds)} left"
+        line = f"rows {done} of {total} done{left}{': now ' + title if title else ''}"
+        for task in self._tasks.values():
+            self._bar.remove_task(task)
+        self._tasks.clear()
+        self._started.clear()
+        if self._speaks:
+            sys.stderr.write(line + "\n")
+            sys.stderr.flush()
+        else:
+            self._bar.print(line, highlight=False, markup=False)
+
+
+def print_reproduction(found: Sequence[Comparison], folder: Path) -> None:
+    """Every row beside the published one, and how many printed values lie in our ranges."""
+    console = Console()
+    for name in dict.fromkeys(one.row.table for one in found):
+        rows = [one for one in found if one.row.table == name]
+        table = Table(title=f"{TITLES[name]}: median (min to max) over {rows[0].seeds} seeds", title_justify="left")
+        metrics = list(dict.fromkeys(metric for one in rows for metric in one.metrics))
+        for title in ("noise", "", *[t for metric in metrics for t in (METRICS[metric], "published")], "time (s)"):
+            table.add_column(title, justify="left" if title == "" else "right")
+        for one in rows:
+            cells = [f"{one.row.noise:g}", panel_title(one)]
+            for metric in metrics:
+                mark = "" if one.inside(metric) else " *"
+                cells += [_cell(one.ours.get(metric), DIGITS[metric]), f"{one.row.values[metric]:.{DIGITS[metric]}f}{mark}"]
+            table.add_row(*cells, _cell(one.ours.get("time_s"), 1))
+        console.print(table)
+    for method, per_metric in counts(found).items():
+        inside, of = (sum(pair[i] for pair in per_metric.values()) for i in (0, 1))
+        parts = ", ".join(f"{METRICS[metric]} {a} of {b}" for metric, (a, b) in per_metric.items())
+        console.print(f"{NAMES[method]}: {inside} of {of} printed values lie in our range ({parts})", highlight=False)
+    console.print("* outside our range; the report says why", highlight=False)
+    console.print(f"report: {folder / 'report.html'}", markup=False, highlight=False, soft_wrap=True)
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 90:
+        return f"about {max(round(seconds), 1)} s"
+    return f"about {round(seconds / 60)} min" if seconds < 5400 else f"about {seconds / 3600:.1f} h"
+
+
 def print_summary(records: Sequence[Mapping[str, Any]], plan: Plan, folder: Path) -> None:
     """The table of all methods, published values beside ours where there are any, and where the files are."""
     console = Console()
-    noise = "" if plan.noise is None else f", noise {plan.noise:g}"
+    noise = "" if plan.noises[0] is None else f", noise {plan.noises[0]:g}"
     seeds = f"seed {plan.seeds[0]}" if len(plan.seeds) == 1 else f"{len(plan.seeds)} seeds: median (min to max)"
     table = Table(title=f"{plan.source.name}{noise}, {seeds}", title_justify="left")
     summary = summarise(records)
@@ -104,7 +160,8 @@ def _notes(records: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _add_published(table: Table, plan: Plan, method: str, sought: Sequence[str], columns: Mapping[str, str]) -> None:
-    found = None if plan.noise is None else lookup(plan.source.name, method, plan.noise, plan.settings.flat())
+    noise = plan.noises[0]
+    found = None if noise is None else lookup(plan.source.name, method, noise, plan.settings.flat())
     if found is None:
         return
     values = found.values

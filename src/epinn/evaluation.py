@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from jaxtyping import PRNGKeyArray
+from jaxtyping import Array, Float, PRNGKeyArray
 
 from .metrics import score
 from .posterior import DRAWS, Posterior
@@ -53,9 +53,7 @@ class Evaluation:
 def evaluate(posterior: Posterior, *, label: str | None = None, draws: int = DRAWS, key: PRNGKeyArray | int = 0) -> Evaluation:
     """Look at a posterior on a dense grid."""
     started, problem = time.perf_counter(), posterior.problem
-    dimension = problem.domain.dimension
-    counts = (GRID.get(dimension, max(2, int(4096 ** (1 / dimension)))),) * dimension
-    points = problem.domain.grid(*counts)
+    points, shape = grid(problem)
     prediction = posterior.predict(points, draws=draws, key=key)
     if prediction.mean.ndim == 1:
         prediction = Prediction(prediction.mean[:, None], prediction.std[:, None], draws=prediction.draws)
@@ -64,16 +62,24 @@ def evaluate(posterior: Posterior, *, label: str | None = None, draws: int = DRA
         problem=problem,
         label=label or posterior.method,
         points=np.asarray(points),
-        shape=counts,
+        shape=shape,
         prediction=prediction,
         truth=truth,
         unknowns=posterior.unknowns(draws=draws, key=key, samples=HISTOGRAM),
-        unknowns_truth=_exact_unknowns(problem, truth),
+        unknowns_truth=unknowns_truth(problem, truth),
         seconds=time.perf_counter() - started,
     )
 
 
-def _exact_unknowns(problem: Problem, truth: np.ndarray | None) -> dict[str, float | None]:
+def grid(problem: Problem) -> tuple[Float[Array, "n d"], tuple[int, ...]]:
+    """The regular grid that a problem is looked at on, and its points along each coordinate."""
+    dimension = problem.domain.dimension
+    shape = (GRID.get(dimension, max(2, int(4096 ** (1 / dimension)))),) * dimension
+    return problem.domain.grid(*shape), shape
+
+
+def unknowns_truth(problem: Problem, truth: np.ndarray | None) -> dict[str, float | None]:
+    """The exact values of what is sought, where they are known."""
     known: dict[str, float | None] = {name: unknown.exact for name, unknown in problem.parameters.items()}
     for name in problem.sought:
         if name not in known:

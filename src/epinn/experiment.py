@@ -26,19 +26,31 @@ SUMMARISED = (*METRICS, "time_s", "time_uq_s")
 
 
 @dataclass(frozen=True)
+class Case:
+    """One of the things that run together: a seed at a noise level."""
+
+    seed: int
+    noise: float | None
+
+
+@dataclass(frozen=True)
 class Plan:
-    """What to compute."""
+    """What to compute: every seed at every noise level. Levels that run together either all have data or none."""
 
     source: Source
     methods: tuple[str, ...]
-    noise: float | None
+    noises: tuple[float | None, ...]
     seeds: tuple[int, ...]
     settings: Settings
 
+    @property
+    def cases(self) -> list[Case]:
+        return [Case(seed, noise) for noise in self.noises for seed in self.seeds]
+
     def problems(self) -> list[Problem]:
-        """The problem of every seed."""
+        """The problem of every case."""
         points = dataclasses.asdict(self.settings.points)
-        return [self.source.make(self.noise, seed, points) for seed in self.seeds]
+        return [self.source.make(case.noise, case.seed, points) for case in self.cases]
 
     def check(self) -> None:
         """Find mistakes in problem and settings now, before anything is written or trained."""
@@ -51,7 +63,7 @@ class Plan:
         return {
             "problem": self.source.spec,
             "methods": list(self.methods),
-            "noise": self.noise,
+            "noise": self.noises[0],
             "seeds": list(self.seeds),
             "preset": preset,
             "settings": self.settings.flat(),
@@ -63,53 +75,64 @@ class Plan:
         flat = {name: tuple(v) if isinstance(v, list) else v for name, v in description["settings"].items()}
         settings = preset(description["preset"], description["problem"]).changed(flat)
         source, seeds = find(description["problem"]), tuple(description["seeds"])
-        return cls(source, tuple(description["methods"]), description["noise"], seeds, settings)
+        return cls(source, tuple(description["methods"]), (description["noise"],), seeds, settings)
 
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """One method on one seed."""
+    """One method in one case."""
 
-    seed: int
+    case: Case
     posterior: Posterior
     evaluation: Evaluation
     record: dict[str, Any] = field(default_factory=dict)
 
 
-def fit_base(plan: Plan, progress: Progress, epochs: int | None = None) -> list[Pinn]:
-    """The base PINNs of all seeds; with `epochs=0`, as they are before training."""
-    if epochs is None and not any(plan.settings.methods[method].uses_base for method in plan.methods):
-        epochs = 0  # no method looks at the trained weights
+def fit_base(plan: Plan, progress: Progress, *, sees_data: bool = True, epochs: int | None = None) -> list[Pinn]:
+    """The base PINNs of all cases; with `epochs=0`, as they are before training.
+
+    A base that does not see the measurements is the same at every noise level. It is given back with all conditions.
+    """
     base = plan.settings.base if epochs is None else dataclasses.replace(plan.settings.base, epochs=epochs, polish=0)
-    keys = [_key(seed, 1) for seed in plan.seeds]
-    pinns = fit_seeds(plan.problems(), keys=keys, base=base, weights=plan.settings.weights, progress=progress)
-    return [dataclasses.replace(pinn, base=plan.settings.base) for pinn in pinns]
+    problems = plan.problems()
+    shown = problems if sees_data else [dataclasses.replace(p, data=()) for p in problems[: len(plan.seeds)]]
+    keys = [_key(case.seed, 1) for case in plan.cases[: len(shown)]]
+    pinns = fit_seeds(shown, keys=keys, base=base, weights=plan.settings.weights, progress=progress)
+    repeated = pinns * (len(problems) // len(pinns))
+    return [facing(p, dataclasses.replace(pinn, base=plan.settings.base)) for p, pinn in zip(problems, repeated, strict=True)]
+
+
+def facing(problem: Problem, pinn: Pinn) -> Pinn:
+    """A base PINN before a problem with more conditions than it was trained on, at the points that it was trained at."""
+    known = {channel.name: channel for channel in pinn.channels}
+    channels = tuple(known.get(channel.name, channel) for channel in problem.channels(0))
+    return dataclasses.replace(pinn, problem=problem, channels=channels)
 
 
 def attach_method(plan: Plan, method: str, pinns: Sequence[Pinn], progress: Progress) -> Iterator[Result]:
-    """One method on all seeds: trained at once, then evaluated one after the other."""
-    keys = [_key(seed, 2) for seed in plan.seeds]
+    """One method on all cases: trained at once, then evaluated one after the other."""
+    keys = [_key(case.seed, 2) for case in plan.cases]
     posteriors = attach_seeds(pinns, plan.settings.methods[method], keys=keys, progress=progress)
-    for i, (seed, pinn, posterior) in enumerate(zip(plan.seeds, pinns, posteriors, strict=True)):
+    for i, (case, pinn, posterior) in enumerate(zip(plan.cases, pinns, posteriors, strict=True)):
         progress(f"{method} prediction", i, len(pinns), {})
-        evaluation = _evaluate(plan, posterior, seed)
-        yield Result(seed, posterior, evaluation, _record(plan, seed, pinn, posterior, evaluation))
+        evaluation = _evaluate(plan, posterior, case)
+        yield Result(case, posterior, evaluation, _record(plan, case, pinn, posterior, evaluation))
     progress(f"{method} prediction", len(pinns), len(pinns), {})
 
 
 def reopen_method(plan: Plan, method: str, pinns: Sequence[Pinn], samplers: Sequence[Sampler]) -> Iterator[Result]:
     """The results of a method that was attached before, from its stored samplers; their records are elsewhere."""
-    for seed, pinn, sampler in zip(plan.seeds, pinns, samplers, strict=True):
+    for case, pinn, sampler in zip(plan.cases, pinns, samplers, strict=True):
         posterior = Posterior(sampler, pinn.problem, method)
-        yield Result(seed, posterior, _evaluate(plan, posterior, seed), {})
+        yield Result(case, posterior, _evaluate(plan, posterior, case), {})
 
 
-def _evaluate(plan: Plan, posterior: Posterior, seed: int) -> Evaluation:
-    return evaluate(posterior, draws=plan.settings.predict.draws, key=_key(seed, 3))
+def _evaluate(plan: Plan, posterior: Posterior, case: Case) -> Evaluation:
+    return evaluate(posterior, draws=plan.settings.predict.draws, key=_key(case.seed, 3))
 
 
-def _record(plan: Plan, seed: int, pinn: Pinn, posterior: Posterior, evaluation: Evaluation) -> dict[str, Any]:
-    """One row of metrics.json. Times of seeds that ran together are shared out evenly."""
+def _record(plan: Plan, case: Case, pinn: Pinn, posterior: Posterior, evaluation: Evaluation) -> dict[str, Any]:
+    """One row of metrics.json. Times of cases that ran together are shared out evenly."""
     uncertainty = posterior.seconds + evaluation.seconds
     method = plan.settings.methods[posterior.method]
     base = pinn.seconds if method.uses_base else 0.0
@@ -117,8 +140,8 @@ def _record(plan: Plan, seed: int, pinn: Pinn, posterior: Posterior, evaluation:
     return {
         "problem": plan.source.name,
         "method": posterior.method,
-        "noise": plan.noise,
-        "seed": seed,
+        "noise": case.noise,
+        "seed": case.seed,
         **evaluation.record(),
         "time_s": base + uncertainty,
         "time_uq_s": uncertainty,

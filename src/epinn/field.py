@@ -177,8 +177,10 @@ class Operator(eqx.Module):
         self, jet: Jet, x: Float[Array, " d"], unknowns: Mapping[str, Array], given: Mapping[str, Array]
     ) -> Float[Array, " size"]:
         """The operator at one point, from the jet of all fields there."""
+        parts = jet.parts()
+        value = parts[jet.orders[0]]
         fields = {
-            name: Field(name, self.names.coordinates, jet.value[i], lambda order, i=i: jet[order][i])  # type: ignore[misc]
+            name: Field(name, self.names.coordinates, value[i], lambda order, i=i: parts[order][i])  # type: ignore[misc]
             for i, name in enumerate(self.names.fields)
         }
         scalars = dict(zip(self.names.coordinates, x, strict=True)) | dict(unknowns) | dict(given)

@@ -1,7 +1,7 @@
 """A value and its partial derivatives, carried through a network in one forward pass.
 
 A *multi-index* such as (2, 0) says how often each coordinate is differentiated: u_xx in (x, t). A `Jet` stacks the
-derivatives of one quantity for a set of multi-indices along its first axis. Pushing the jet of the coordinates through
+derivatives of one quantity for a set of multi-indices along its last axis but one. Pushing the jet of the coordinates through
 a network gives the jet of the output: a dense layer is one matrix product for the whole stack, an activation follows
 Faa di Bruno's rule. Networks are written once, with the functions below, and run on plain arrays and on jets alike.
 """
@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 
 from .activation import Activation
@@ -28,37 +29,46 @@ def lower_closure(requests: Iterable[MultiIndex]) -> tuple[MultiIndex, ...]:
 
 
 class Jet(eqx.Module):
-    """Partial derivatives of one quantity at one point: `stack[i]` belongs to the multi-index `orders[i]`."""
+    """Partial derivatives of one quantity at one point, or at many: `stack[..., i, :]` belongs to the multi-index `orders[i]`.
 
-    stack: Float[Array, "orders *shape"]
+    Many points are a leading axis and need no `vmap`, which would move axes back and forth at every layer.
+    """
+
+    stack: Float[Array, "*points orders size"]
     orders: tuple[MultiIndex, ...] = eqx.field(static=True)
 
     @classmethod
-    def variable(cls, x: Float[Array, " d"], orders: tuple[MultiIndex, ...]) -> "Jet":
+    def variable(cls, x: Float[Array, "*points d"], orders: tuple[MultiIndex, ...]) -> "Jet":
         """The coordinates themselves: value x, first derivatives the unit vectors, all others zero."""
         rows = [x]
         for order in orders[1:]:
-            rows.append(jnp.asarray(order, x.dtype) if sum(order) == 1 else jnp.zeros_like(x))
-        return cls(jnp.stack(rows), orders)
+            rows.append(jnp.broadcast_to(jnp.asarray(order, x.dtype), x.shape) if sum(order) == 1 else jnp.zeros_like(x))
+        return cls(jnp.stack(rows, axis=-2), orders)
 
     @property
     def value(self) -> Array:
-        return self.stack[0]
+        return self.stack[..., 0, :]
 
     def __getitem__(self, order: MultiIndex) -> Array:
-        return self.stack[self.orders.index(order)]
+        return self.stack[..., self.orders.index(order), :]
+
+    def parts(self) -> dict[MultiIndex, Array]:
+        """All derivatives by multi-index: one split, whose transpose is one concatenation."""
+        parts = jnp.split(self.stack, len(self.orders), axis=-2)
+        return {order: part[..., 0, :] for order, part in zip(self.orders, parts, strict=True)}
 
     def __add__(self, other: "Jet | Array | float") -> "Jet":
         if isinstance(other, Jet):
             return Jet(self.stack + other.stack, self.orders)
-        return Jet(self.stack.at[0].add(other), self.orders)
+        only_value = np.eye(len(self.orders), 1, dtype=self.stack.dtype)
+        return Jet(self.stack + only_value * other, self.orders)
 
     def __sub__(self, other: "Jet | Array | float") -> "Jet":
         return self + -1.0 * other
 
     def __mul__(self, other: "Jet | Array | float") -> "Jet":
         if isinstance(other, Jet):
-            return Jet(jnp.stack([_product(self, other, order) for order in self.orders]), self.orders)
+            return Jet(jnp.stack([_product(self, other, order) for order in self.orders], axis=-2), self.orders)
         return Jet(self.stack * other, self.orders)
 
     __radd__ = __add__
@@ -70,7 +80,10 @@ Value = Array | Jet
 
 def affine(weight: Float[Array, "out in"], bias: Float[Array, " out"] | None, x: Value) -> Value:
     """A dense layer."""
-    y = Jet(x.stack @ weight.T, x.orders) if isinstance(x, Jet) else weight @ x
+    if not isinstance(x, Jet):
+        return weight @ x if bias is None else weight @ x + bias
+    rows = x.stack.reshape(-1, x.stack.shape[-1])  # one long matrix: its gradient is then one plain product too
+    y = Jet((rows @ weight.T).reshape(*x.stack.shape[:-1], weight.shape[0]), x.orders)
     return y if bias is None else y + bias
 
 
@@ -78,7 +91,8 @@ def activate(activation: Activation, x: Value) -> Value:
     """An elementwise function, by Faa di Bruno's rule on a jet."""
     if not isinstance(x, Jet):
         return activation(x)
-    outer = activation.derivatives(x.value, max(map(sum, x.orders)))
+    inner = x.parts()
+    outer = activation.derivatives(inner[x.orders[0]], max(map(sum, x.orders)))
 
     @functools.cache
     def derivative(k: int, order: MultiIndex) -> Array:
@@ -87,10 +101,10 @@ def activate(activation: Activation, x: Value) -> Value:
             return outer[k]
         rest = _minus_one(order)
         return sum(  # type: ignore[return-value]
-            _binomial(rest, part) * derivative(k + 1, part) * x[_subtract(order, part)] for part in lower_closure([rest])
+            _binomial(rest, part) * derivative(k + 1, part) * inner[_subtract(order, part)] for part in lower_closure([rest])
         )
 
-    return Jet(jnp.stack([derivative(0, order) for order in x.orders]), x.orders)
+    return Jet(jnp.stack([derivative(0, order) for order in x.orders], axis=-2), x.orders)
 
 
 def join(parts: Sequence[Value]) -> Value:
@@ -98,15 +112,16 @@ def join(parts: Sequence[Value]) -> Value:
     jets = [part for part in parts if isinstance(part, Jet)]
     if not jets:
         return jnp.concatenate(parts)  # type: ignore[arg-type]
-    orders = jets[0].orders
-    stacks = [part.stack if isinstance(part, Jet) else _constant(part, orders) for part in parts]
-    return Jet(jnp.concatenate(stacks, axis=-1), orders)
+    stacks = [part.stack if isinstance(part, Jet) else _constant(part, jets[0]) for part in parts]
+    return Jet(jnp.concatenate(stacks, axis=-1), jets[0].orders)
 
 
 def opaque(function: Callable[[Array], Array], x: Value) -> Value:
     """A function we cannot look into: its jet by nested forward differentiation along the input's Taylor polynomial."""
     if not isinstance(x, Jet):
         return function(x)
+    if x.stack.ndim > 2:
+        return jax.vmap(lambda at_point: opaque(function, at_point))(x)
     dimension = len(x.orders[0])
 
     def along(step: Float[Array, " d"]) -> Array:
@@ -128,8 +143,9 @@ def _monomial(step: Array, order: MultiIndex) -> Array:
     return jnp.stack([step[axis] ** n for axis, n in enumerate(order) if n]).prod() / math.prod(map(math.factorial, order))
 
 
-def _constant(value: Array, orders: tuple[MultiIndex, ...]) -> Array:
-    return jnp.zeros((len(orders), *value.shape), value.dtype).at[0].set(value)
+def _constant(value: Array, like: Jet) -> Array:
+    """The stack of what does not depend on the coordinates, for the points of another jet."""
+    return (Jet(jnp.zeros((*like.stack.shape[:-1], value.shape[-1]), value.dtype), like.orders) + value).stack
 
 
 def _product(a: Jet, b: Jet, order: MultiIndex) -> Array:

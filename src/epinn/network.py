@@ -127,7 +127,7 @@ class Opaque(AbstractNetwork):
     function: Callable[[Array], Array] = eqx.field(static=True)
 
     def features(self, x: Value) -> Value:
-        return Jet(x.stack[:, :0], x.orders) if isinstance(x, Jet) else x[:0]
+        return Jet(x.stack[..., :0], x.orders) if isinstance(x, Jet) else x[:0]
 
     def __call__(self, x: Value) -> Value:
         return opaque(self.function, x)

@@ -130,11 +130,11 @@ def fit_seeds(
     point_keys, network_keys, train_keys = purposes(jnp.stack([as_key(key) for key in keys]), 3)
     channels = stack([p.channels(key) for p, key in zip(problems, point_keys, strict=True)])
     solution = create_solutions(base, problems, network_keys)
-    descents = [base.descent, Descent(base.polish, optimizer="lbfgs")] if base.polish else [base.descent]
+    stages = {"training": base.descent} | ({"polish": Descent(base.polish, optimizer="lbfgs")} if base.polish else {})
     outcomes = []
-    for descent in descents:
+    for stage, descent in stages.items():
         outcome, solution = train_solution(
-            solution, channels, problem, keys=train_keys, descent=descent, weights=weights, progress=progress
+            solution, channels, problem, keys=train_keys, descent=descent, weights=weights, progress=progress, stage=stage
         )
         outcomes.append(outcome)
     seconds = sum(outcome.seconds for outcome in outcomes) / size

@@ -1,9 +1,7 @@
 """Run folders: what was asked (`run.json`), what came out (`metrics.json`, posteriors, pictures). Written atomically."""
 
-import dataclasses
 import datetime
 import json
-import math
 import platform
 import sys
 from collections.abc import Mapping, Sequence
@@ -12,12 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from . import __version__
+from .bases import UNFINISHED, Bases
+from .checkpoint import Keeper
 from .errors import Diverged, InputError
 from .evaluation import Evaluation
 from .experiment import Plan, attach_method, fit_base, reopen_method, summarise
-from .pinn import Pinn
 from .plots import figures
-from .storage import load_tree, save_tree, write_atomically
+from .storage import finite, load_tree, save_tree, write_atomically, write_json
 from .train import Progress
 
 MARKER = "epinn"  # the key in run.json by which we know a folder as ours
@@ -46,9 +45,9 @@ class RunFolder:
             path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise InputError(f"the folder {path} cannot be made ({error.strerror}); choose another with --out.") from None
-        folder.write_json("run.json", {MARKER: __version__, **description, **_circumstances(), "status": "running"})
-        for stale in ("metrics.json", "base.json"):  # of an earlier time that this same run was asked for
-            (path / stale).unlink(missing_ok=True)
+        folder.write_json("run.json", {MARKER: __version__, **description, **circumstances(), "status": "running"})
+        (path / "metrics.json").unlink(missing_ok=True)  # of an earlier time that this same run was asked for
+        Bases(path).forget()
         return folder
 
     @classmethod
@@ -65,7 +64,7 @@ class RunFolder:
             raise InputError(f"{self.path / name} cannot be read ({error}).") from None
 
     def write_json(self, name: str, content: Mapping[str, Any]) -> None:
-        write_atomically(self.path / name, (json.dumps(finite(content), indent=2) + "\n").encode())
+        write_json(self.path / name, content)
 
     def finish(self, status: str) -> None:
         """Say in run.json how it ended: finished, interrupted or failed."""
@@ -81,33 +80,6 @@ class RunFolder:
     def posterior_path(self, method: str, seed: int) -> Path:
         return self.path / f"posterior-{method}-seed{seed}.safetensors"
 
-    def save_base(self, pinns: Sequence[Pinn], seeds: Sequence[int]) -> None:
-        """The trained base PINNs, and how their training went."""
-        for pinn, seed in zip(pinns, seeds, strict=True):
-            save_tree(pinn.solution, self.path / f"base-seed{seed}.safetensors")
-        names = [channel.name for channel in pinns[0].channels]
-        history = [
-            {"seed": seed, "seconds": p.seconds, "failure": p.failure, "steps": p.steps, "losses": p.losses.tolist()}
-            for p, seed in zip(pinns, seeds, strict=True)
-        ]
-        self.write_json("base.json", {"channels": names, "seeds": history})
-
-    def has_base(self) -> bool:
-        return (self.path / "base.json").is_file()
-
-    def load_base(self, fresh: Sequence[Pinn], seeds: Sequence[int]) -> list[Pinn]:
-        """The base PINNs that an earlier run trained; `fresh` are untrained ones to be filled."""
-        history = {row["seed"]: row for row in self.read_json("base.json")["seeds"]}
-        return [
-            dataclasses.replace(
-                pinn,
-                solution=load_tree(self.path / f"base-seed{seed}.safetensors"),
-                seconds=history[seed]["seconds"],
-                failure=history[seed]["failure"],
-            )
-            for pinn, seed in zip(fresh, seeds, strict=True)
-        ]
-
     def save_figures(self, figures: Mapping[str, Any], suffix: str = "") -> list[Path]:
         paths = []
         for name, figure in figures.items():
@@ -117,6 +89,12 @@ class RunFolder:
             temporary.replace(path)
             paths.append(path)
         return paths
+
+    def write_report(self) -> None:
+        """The page that shows this run."""
+        from .report import render, run_page
+
+        write_atomically(self.path / "report.html", render(run_page(self)).encode())
 
 
 def _next_free(parent: Path, stem: str) -> Path:
@@ -132,40 +110,45 @@ def execute(plan: Plan, folder: RunFolder, progress: Progress) -> list[dict[str,
     try:
         records = _execute(plan, folder, progress)
         status = "finished"
-        return records
     except Exception:
         status = "failed"
         raise
     finally:
         folder.finish(status)
+    folder.write_report()
+    return records
 
 
 def _execute(plan: Plan, folder: RunFolder, progress: Progress) -> list[dict[str, Any]]:
-    if folder.has_base():
-        pinns = folder.load_base(fit_base(plan, Progress(), epochs=0), plan.seeds)
-    else:
-        pinns = fit_base(plan, progress)
-        folder.save_base(pinns, plan.seeds)
-    failures = [pinn.failure for pinn in pinns if pinn.failure]
-    if len(failures) == len(pinns):
-        raise Diverged(f"{failures[0]} They are in {folder.path}.")
+    bases, unfinished = Bases(folder.path), folder.path / UNFINISHED
+    has_data = bool(plan.problems()[0].data)
     records = folder.records()
     evaluations: dict[int, list[Evaluation]] = {seed: [] for seed in plan.seeds}
     for method in plan.methods:
+        chosen = plan.settings.methods[method]
+        if chosen.uses_base:
+            pinns = bases.get(plan, progress, sees_data=chosen.base_sees_data or not has_data)
+            failures = [pinn.failure for pinn in pinns if pinn.failure]
+            if len(failures) == len(pinns):
+                raise Diverged(f"{failures[0]} They are in {folder.path}.")
+        else:
+            pinns = fit_base(plan, Progress(), epochs=0)
         done = {record["seed"] for record in records if record["method"] == method}
+        keeper = Keeper(progress, unfinished)
         if done == set(plan.seeds):
             results = reopen_method(plan, method, pinns, [load_tree(folder.posterior_path(method, s)) for s in plan.seeds])
         else:
             records, done = [record for record in records if record["method"] != method], set()
-            results = attach_method(plan, method, pinns, progress)
+            results = attach_method(plan, method, pinns, keeper)
         for result in results:
             if result.posterior.failure and len(plan.seeds) == 1:
                 raise Diverged(result.posterior.failure)
-            evaluations[result.seed].append(result.evaluation)
-            if result.seed not in done:
-                save_tree(result.posterior.sampler, folder.posterior_path(method, result.seed))
+            evaluations[result.case.seed].append(result.evaluation)
+            if result.case.seed not in done:
+                save_tree(result.posterior.sampler, folder.posterior_path(method, result.case.seed))
                 records.append(result.record)
                 folder.write_records(records)
+        keeper.clear()
     for seed, shown in evaluations.items():
         folder.save_figures(figures(shown), "" if len(plan.seeds) == 1 else f"-seed{seed}")
     return records
@@ -185,7 +168,8 @@ def _same_run(folder: RunFolder, description: Mapping[str, Any]) -> None:
         raise InputError(f"{folder.path} holds a run with other {' and '.join(different)}; choose another folder with --out.")
 
 
-def _circumstances() -> dict[str, Any]:
+def circumstances() -> dict[str, Any]:
+    """When, where and how this was run."""
     import jax
 
     packages = ("jax", "jaxlib", "equinox", "optax", "blackjax", "numpy")
@@ -201,14 +185,3 @@ def _circumstances() -> dict[str, Any]:
             "float64": bool(jax.config.read("jax_enable_x64")),
         },
     }
-
-
-def finite(value: Any) -> Any:
-    """Plain data that every JSON reader understands: tuples and arrays as lists, NaN and infinity as null."""
-    if isinstance(value, Mapping):
-        return {str(key): finite(child) for key, child in value.items()}
-    if isinstance(value, list | tuple):
-        return [finite(child) for child in value]
-    if hasattr(value, "tolist"):
-        return finite(value.tolist())
-    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -2,8 +2,10 @@
 
 import importlib
 import json
+import math
 import os
 import tempfile
+from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -51,6 +53,22 @@ def write_atomically(path: Path, content: bytes) -> None:
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
+
+
+def write_json(path: Path, content: Any) -> None:
+    """Plain data as a JSON file, whole or not at all."""
+    write_atomically(path, (json.dumps(finite(content), indent=2) + "\n").encode())
+
+
+def finite(value: Any) -> Any:
+    """Plain data that every JSON reader understands: tuples and arrays as lists, NaN and infinity as null."""
+    if isinstance(value, Mapping):
+        return {str(key): finite(child) for key, child in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite(child) for child in value]
+    if hasattr(value, "tolist"):
+        return finite(value.tolist())
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _pack(node: Any, tensors: dict[str, np.ndarray]) -> Any:

@@ -1,5 +1,6 @@
 """Minimising weighted residuals: compiled, many steps per call, guarded against divergence, for many seeds at once."""
 
+import functools
 import math
 import time
 from abc import abstractmethod
@@ -12,6 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
+from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from .batch import over_seeds
@@ -27,10 +29,19 @@ WEIGHTINGS = ("fixed", "self-adaptive")
 
 
 class Progress:
-    """Hears how far long work has come. This one is deaf; the command line has one that draws a bar."""
+    """Hears how far long work has come, and may keep what is needed to go on with it.
+
+    This one is deaf and forgets; the command line has one that draws a bar, and a run folder one that keeps.
+    """
 
     def __call__(self, stage: str, step: int, total: int, values: Mapping[str, float]) -> None:
         """`values` are the losses by channel, or what else shows how it goes."""
+
+    def keep(self, stage: str, state: Callable[[], Any]) -> None:
+        """Offers the state of a stage; `state` is called only if it is to be kept now."""
+
+    def recall(self, stage: str, like: Any) -> Any | None:
+        """The state that was kept of this stage, a tree like the one given; None if there is none."""
 
 
 @dataclass(frozen=True)
@@ -108,10 +119,10 @@ class Redraw(eqx.Module):
 
 
 class State(eqx.Module):
-    """One seed in the middle of training."""
+    """One seed in the middle of training. All parameters are one vector: an update is then a handful of operations."""
 
-    parameters: Any
-    good: Any  # the last parameters whose loss was seen to be fine
+    parameters: Float[Array, " p"]
+    good: Float[Array, " p"]  # the last parameters whose loss was seen to be fine
     optimizer: Any
     attention: tuple[Float[Array, " n"], ...]
     key: PRNGKeyArray
@@ -153,31 +164,41 @@ def minimise(
         raise InputError("self-adaptive weights belong to fixed points: set points.resample=0.")
     report, started = progress or Progress(), time.perf_counter()
     names, channel_weights = [channel.name for channel in channels], weights.of(channels)
-    state = _start_seeds(parameters, tuple(channels), keys, descent, adaptive)
+    like, state = _single(parameters), _start_seeds(parameters, tuple(channels), keys, descent, adaptive)
     steps: list[int] = []
     losses: list[np.ndarray] = []
-    report(stage, 0, descent.epochs, {})
-    done, call, unit = 0, min(50, descent.epochs), redraw.every if redraw else 1
+    if (kept := report.recall(stage, (state, np.zeros(0, int), np.zeros(0)))) is not None:
+        state, steps, losses = kept[0], kept[1].tolist(), list(kept[2])
+    report(stage, steps[-1] if steps else 0, descent.epochs, {})
+    done, call, unit = steps[-1] if steps else 0, min(50, descent.epochs), redraw.every if redraw else 1
+    fresh = True
     while done < descent.epochs:
         call = min(max(call // unit, 1) * unit, descent.epochs - done)
         tick = time.perf_counter()
         blocks, per_block = (max(call // unit, 1), min(unit, call)) if redraw else (1, call)
         counts = jnp.asarray(blocks), jnp.asarray(per_block)  # arrays, so that another number is not another program
-        state = _advance(state, objective, tuple(channels), *counts, descent, channel_weights, adaptive, redraw)
+        state = _advance(state, like, objective, tuple(channels), *counts, descent, channel_weights, adaptive, redraw)
         losses.append(np.asarray(state.losses))
         took = time.perf_counter() - tick
         done += blocks * per_block
         steps.append(done)
         report(stage, done, descent.epochs, dict(zip(names, np.median(losses[-1], axis=0).tolist(), strict=True)))
+        report.keep(stage, functools.partial(_to_keep, state, steps, losses))
         if np.all(np.asarray(state.stopped) >= 0):
             break
-        if len(steps) > 1:  # the first call also compiles, so its time says nothing
+        if not fresh:  # the first call also compiles, so its time says nothing
             call = max(1, int(call * min(4.0, CALL_SECONDS / max(took, 1e-6))))
+        fresh = False
     record = np.stack(losses) if losses else np.zeros((0, len(keys), len(names)))
     failures = [
         _failure(stage, int(s), names, last, descent) for s, last in zip(state.stopped, np.asarray(state.losses), strict=True)
     ]
-    return Outcome(state.parameters, steps, record, time.perf_counter() - started, failures)
+    trained = jax.jit(jax.vmap(_unravel(like)))(state.parameters)
+    return Outcome(trained, steps, record, time.perf_counter() - started, failures)
+
+
+def _to_keep(state: State, steps: list[int], losses: list[np.ndarray]) -> tuple[State, np.ndarray, np.ndarray]:
+    return state, np.asarray(steps), np.stack(losses)
 
 
 @eqx.filter_jit
@@ -185,8 +206,18 @@ def _start_seeds(parameters: Any, channels: tuple[Channel, ...], keys: Array, de
     return over_seeds(lambda p, c, k: _start(p, c, k, descent, adaptive), parameters, channels, keys)
 
 
-def _start(parameters: Any, channels: Sequence[Channel], key: PRNGKeyArray, descent: Descent, adaptive: bool) -> State:
-    optimizer = descent.transformation()
+def _single(stacked: Any) -> Any:
+    """What the parameters of one seed look like."""
+    return jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape[1:], leaf.dtype), stacked)
+
+
+def _unravel(like: Any) -> Callable[[Float[Array, " p"]], Any]:
+    """From one vector to the tree of parameters."""
+    return ravel_pytree(jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), like))[1]
+
+
+def _start(tree: Any, channels: Sequence[Channel], key: PRNGKeyArray, descent: Descent, adaptive: bool) -> State:
+    optimizer, parameters = descent.transformation(), ravel_pytree(tree)[0]
     attention = tuple(jnp.ones(len(channel.points)) for channel in channels) if adaptive else ()
     return State(
         parameters=parameters,
@@ -204,6 +235,7 @@ def _start(parameters: Any, channels: Sequence[Channel], key: PRNGKeyArray, desc
 @eqx.filter_jit
 def _advance(
     state: State,
+    like: Any,
     objective: Objective,
     channels: tuple[Channel, ...],
     blocks: Int[Array, ""],
@@ -214,14 +246,18 @@ def _advance(
     redraw: Redraw | None,
 ) -> State:
     """Many steps in one compiled call: `blocks` times new points (if they are redrawn) and `per_block` steps on them."""
-    optimizer = descent.transformation()
+    optimizer, unravel = descent.transformation(), _unravel(like)
 
     def one_seed(state: State, objective: Objective, channels: tuple[Channel, ...]) -> State:
         def block(_: Int[Array, ""], state: State) -> State:
             now = redraw(channels, jax.random.fold_in(state.key, -1 - state.step)) if redraw else channels
             prepared = objective.prepare(now)
+
+            def residuals(parameters: Float[Array, " p"], key: PRNGKeyArray) -> list[Float[Array, "... n k"]]:
+                return objective.residuals(unravel(parameters), now, prepared, key)
+
             return jax.lax.fori_loop(
-                0, per_block, lambda _, s: _step(s, objective, now, prepared, optimizer, weights, adaptive, descent), state
+                0, per_block, lambda _, s: _step(s, residuals, optimizer, weights, adaptive, descent), state
             )
 
         return jax.lax.fori_loop(0, blocks, block, state)
@@ -231,9 +267,7 @@ def _advance(
 
 def _step(
     state: State,
-    objective: Objective,
-    channels: Sequence[Channel],
-    prepared: Any,
+    residuals: Callable[[Float[Array, " p"], PRNGKeyArray], list[Float[Array, "... n k"]]],
     optimizer: optax.GradientTransformationExtraArgs,
     weights: tuple[float, ...],
     adaptive: bool,
@@ -241,8 +275,8 @@ def _step(
 ) -> State:
     draw_key = jax.random.fold_in(state.key, state.step)
 
-    def loss(parameters: Any) -> tuple[Float[Array, ""], tuple[Float[Array, " channels"], list[Array]]]:
-        rows = objective.residuals(parameters, channels, prepared, draw_key)
+    def loss(parameters: Float[Array, " p"]) -> tuple[Float[Array, ""], tuple[Float[Array, " channels"], list[Array]]]:
+        rows = residuals(parameters, draw_key)
         squares = [jnp.sum(row**2, axis=-1) for row in rows]
         means = jnp.stack([jnp.mean(square) for square in squares])
         if adaptive:
@@ -274,7 +308,7 @@ def _step(
     stopped = jnp.where(fine | (state.stopped >= 0), state.stopped, state.step)
     losses = jnp.where(state.stopped < 0, means, state.losses)  # the losses that show which channel ran away
     back = ~sound & (state.stopped < 0)
-    parameters = jax.tree.map(lambda now, good: jnp.where(back, good, now), kept.parameters, state.good)
+    parameters = jnp.where(back, state.good, kept.parameters)
     return eqx.tree_at(lambda s: (s.stopped, s.losses, s.parameters), kept, (stopped, losses, parameters))
 
 

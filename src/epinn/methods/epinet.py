@@ -18,8 +18,8 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from ..batch import over_seeds, stack, unstack
-from ..channel import Channel
-from ..errors import InputError
+from ..channel import Channel, compare, push, residuals
+from ..errors import InputError, unknown_name
 from ..jet import Jet, Value, affine, join
 from ..network import MLP, AbstractNetwork, Frozen, Solution, check_architecture, trainable
 from ..pinn import Pinn, purposes, redraw
@@ -27,6 +27,8 @@ from ..posterior import Posterior
 from ..sampler import Sampler
 from ..train import Descent, Objective, Progress, minimise
 from .method import Method
+
+BASES = ("all", "physics")
 
 
 class IndexedNetwork(eqx.Module):
@@ -100,21 +102,19 @@ class FrozenBaseObjective(Objective):
     rest: Epinet
     indices: int = eqx.field(static=True)
 
-    def prepare(self, channels: Sequence[Channel]) -> list[list[tuple[Jet, Jet]]]:
+    def prepare(self, channels: Sequence[Channel]) -> list[tuple[Jet, Jet]]:
         network = self.base.network
-        return [channel.push(lambda x: (network(x), epinet_features(network, x))) for channel in channels]
+        return push(channels, lambda x: (network(x), epinet_features(network, x)))
 
     def residuals(
-        self, parameters: Epinet, channels: Sequence[Channel], prepared: list[list[tuple[Jet, Jet]]], key: PRNGKeyArray
+        self, parameters: Epinet, channels: Sequence[Channel], prepared: list[tuple[Jet, Jet]], key: PRNGKeyArray
     ) -> list[Array]:
         epinet = eqx.combine(parameters, self.rest)
         sampler = EpinetSampler(self.base, epinet)
 
         def at(z: Float[Array, " dz"]) -> list[Array]:
             unknowns = sampler.solution(z).unknowns
-            add = jax.vmap(lambda value, features: value + epinet(features, z))
-            jets = [[add(*side) for side in sides] for sides in prepared]
-            return [channel.residual(jet, unknowns) for channel, jet in zip(channels, jets, strict=True)]
+            return compare(channels, [value + epinet(features, z) for value, features in prepared], unknowns)
 
         return jax.vmap(lambda k: at(sampler.index(k)))(jax.random.split(key, self.indices))
 
@@ -131,15 +131,18 @@ class JointObjective(Objective):
         sampler = eqx.combine(parameters, self.rest)
 
         def at(key: PRNGKeyArray) -> list[Array]:
-            solution = sampler.solution(sampler.index(key))
-            return [channel.residual(channel.push(solution.network), solution.unknowns) for channel in channels]
+            return residuals(channels, sampler.solution(sampler.index(key)))
 
         return jax.vmap(at)(jax.random.split(key, self.indices))
 
 
 @dataclass(frozen=True)
 class EpinetMethod(Method):
-    """Settings: sizes of the learnable and the prior network, dimension of z, prior scale alpha, indices per step."""
+    """Settings: sizes of the learnable and the prior network, dimension of z, prior scale alpha, indices per step.
+
+    `base` says what the base PINN has been trained on: `all` conditions, or the `physics` alone, in which case the epinet
+    is the first to see the measurements.
+    """
 
     name: ClassVar[str] = "epinet"
     summary: ClassVar[str] = "E-PINN: a small network with a random index, attached to the trained PINN (the paper's method)"
@@ -154,13 +157,20 @@ class EpinetMethod(Method):
     schedule: str = "constant"
     indices_per_step: int = 1
     train_base: bool = False
+    base: str = "all"
 
     def __post_init__(self) -> None:
+        if self.base not in BASES:
+            raise unknown_name("base of an epinet", self.base, BASES)
         check_architecture(self.hidden)
         check_architecture(self.prior_hidden, initialisation=self.prior_initialisation)
         if min(self.index_dim, self.indices_per_step) < 1 or not math.isfinite(self.alpha):
             raise InputError("epinet.index_dim and epinet.indices_per_step must be at least 1, epinet.alpha a number.")
         _ = self.descent  # checks its part of the settings
+
+    @property
+    def base_sees_data(self) -> bool:
+        return self.base == "all"
 
     @property
     def descent(self) -> Descent:

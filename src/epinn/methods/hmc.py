@@ -195,10 +195,14 @@ def _repeated(position: Position, chains: int) -> Position:
 def _sample(method: HmcMethod, targets: Target, start: Position, keys: PRNGKeyArray, progress: Progress) -> Trace:
     per_call = STORED_PER_CALL * method.thin
     burn, keep = (-(-n // per_call) for n in (method.burn_in, method.samples))  # whole calls, so at least what was asked
-    kept: list[tuple] = []
-    step_size = np.full(len(keys), method.step_size)
-    progress("hmc", 0, (burn + keep) * per_call, {})
-    for call in range(burn + keep):
+    done, step_size = 0, np.full(len(keys), method.step_size)
+    kept: list[Any] = []
+    nothing = (jax.tree.map(np.asarray, start), *[np.zeros(0)] * 3)
+    if (recalled := progress.recall("hmc", (start, step_size, np.zeros(0), nothing))) is not None:
+        start, step_size, done = recalled[0], recalled[1], int(recalled[2])
+        kept = [recalled[3]] if done > burn else []
+    progress("hmc", done * per_call, (burn + keep) * per_call, {})
+    for call in range(done, burn + keep):
         start, record = _advance(method, targets, start, keys, jnp.asarray(call), jnp.asarray(step_size, float))
         accepted = np.nan_to_num(np.asarray(record[2])).mean(axis=(1, 2))
         if call >= burn:
@@ -206,11 +210,20 @@ def _sample(method: HmcMethod, targets: Target, start: Position, keys: PRNGKeyAr
         elif method.adapt:
             step_size = step_size * np.exp(accepted - ACCEPTED)
         progress("hmc", (call + 1) * per_call, (burn + keep) * per_call, {"acceptance": float(accepted.mean())})
+        progress.keep("hmc", functools.partial(_to_keep, (start, step_size, np.asarray(call + 1)), kept, nothing))
     limits = [method.samples // method.thin or 1, *[method.samples] * 3]
-    joined = jax.tree.map(lambda *parts: np.concatenate(parts, axis=2), *kept)
-    parts = (jax.tree.map(lambda a, n=n: a[:, :, :n], part) for part, n in zip(joined, limits, strict=True))
+    parts = (jax.tree.map(lambda a, n=n: a[:, :, :n], part) for part, n in zip(_joined(kept), limits, strict=True))
     stored, field, acceptance, divergent = parts
     return Trace(stored, field, acceptance, divergent, step_size)
+
+
+def _to_keep(state: tuple, records: Sequence[Any], nothing: Any) -> tuple:
+    return (*state, _joined(records) if records else nothing)
+
+
+def _joined(records: Sequence[Any]) -> Any:
+    """The records of several calls as one."""
+    return jax.tree.map(lambda *parts: np.concatenate(parts, axis=2), *records)
 
 
 @eqx.filter_jit

@@ -25,6 +25,11 @@ class Method(ABC):
         """Whether the trained base PINN matters, or only its problem and shape."""
         return True
 
+    @property
+    def base_sees_data(self) -> bool:
+        """Whether the base PINN is trained on the measurements too, or only on the physics."""
+        return True
+
     @abstractmethod
     def attach(self, pinns: Sequence[Pinn], keys: PRNGKeyArray, progress: Progress) -> list[Posterior]:
         """One posterior for each base PINN (one per seed, all of one shape); `keys` has one key for each."""

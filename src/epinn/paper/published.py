@@ -2,6 +2,7 @@
 
 import functools
 import json
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources import files
@@ -12,7 +13,7 @@ from ..errors import unknown_name
 
 @dataclass(frozen=True)
 class Published:
-    """One printed row. `setting` says, by dotted name, where the row leaves the paper's usual settings.
+    """One printed row, the `number`-th of its table. `setting` says where it leaves the paper's usual settings, by dotted name.
 
     `values` has sharpness, coverage and rmse, or kappa_mean and kappa_std for the inverse problem, and time_s; time_uq_s
     too where the paper gives it.
@@ -24,6 +25,11 @@ class Published:
     noise: float
     setting: Mapping[str, Any]
     values: Mapping[str, float]
+    number: int
+
+    @property
+    def name(self) -> str:
+        return f"{self.table}-{self.number:02d}"
 
     def matches(self, setting: Mapping[str, Any]) -> bool:
         """Whether a run with these settings has all that the row asks for; lists and tuples are the same."""
@@ -32,10 +38,14 @@ class Published:
 
 def rows(table: str | None = None) -> tuple[Published, ...]:
     """The rows of one table, or of all, in the order of the paper."""
-    tables = dict.fromkeys(row.table for row in _all_rows())
-    if table is not None and table not in tables:
-        raise unknown_name("table", table, tables)
+    if table is not None and table not in tables():
+        raise unknown_name("table", table, tables())
     return tuple(row for row in _all_rows() if table in (None, row.table))
+
+
+def tables() -> tuple[str, ...]:
+    """The names of all tables."""
+    return tuple(dict.fromkeys(row.table for row in _all_rows()))
 
 
 def lookup(problem: str, method: str, noise: float, setting: Mapping[str, Any]) -> Published | None:
@@ -51,7 +61,12 @@ def lookup(problem: str, method: str, noise: float, setting: Mapping[str, Any]) 
 @functools.cache
 def _all_rows() -> tuple[Published, ...]:
     text = files(__package__).joinpath("published.json").read_text(encoding="utf-8")
-    return tuple(Published(**row) for row in json.loads(text)["rows"])
+    seen: Counter[str] = Counter()
+    found = []
+    for row in json.loads(text)["rows"]:
+        seen[row["table"]] += 1
+        found.append(Published(**row, number=seen[row["table"]]))
+    return tuple(found)
 
 
 def _plain(value: Any) -> Any:

@@ -1,0 +1,204 @@
+"""What a reproduction leaves for its readers: `tables.json`, the figures, and the report page."""
+
+import io
+from collections.abc import Mapping, Sequence
+
+from matplotlib.figure import Figure
+
+from ..report import Cell, Page, Picture, Section, Table, render
+from ..storage import write_atomically, write_json
+from .diagram import diagram
+from .figures import TITLES, Drawn, panel_title, paper_figures
+from .published import rows, tables
+from .reasons import reason
+from .reproduce import Reproduction
+from .tables import DECIMALS, NAMES, Comparison, comparisons, counts
+
+METRICS = {"sharpness": "Sharpness", "coverage": "Coverage", "rmse": "RMSE", "kappa_mean": "κ", "kappa_std": "κ, std"}
+TIMES = {"time_s": "Time (s)", "time_uq_s": "of it the band (s)"}
+HOURS = 3600
+DPI = 110
+ARCHITECTURE = "E-PINN: a frozen base PINN, and an epinet that is fed a random index z"
+
+
+def publish(reproduction: Reproduction) -> list[Comparison]:
+    """Write everything anew from the rows that are there."""
+    found = comparisons(reproduction, rows())
+    path = reproduction.path
+    write_json(path / "tables.json", [one.record() for one in found])
+    drawn = [Drawn("architecture", "", ARCHITECTURE, diagram()), *paper_figures(reproduction, found)]
+    (path / "figures").mkdir(exist_ok=True)
+    pictures: dict[str, list[Picture]] = {}
+    for one in drawn:
+        png = _png(one.figure)
+        write_atomically(path / "figures" / f"{one.name}.png", png)
+        pictures.setdefault(one.table, []).append(Picture(one.title, png))
+    write_atomically(path / "report.html", render(page(reproduction, found, pictures)).encode())
+    return found
+
+
+def page(reproduction: Reproduction, found: Sequence[Comparison], pictures: Mapping[str, Sequence[Picture]]) -> Page:
+    """The report: what lies inside our ranges and what does not, then all tables and figures, then how it was made."""
+    about = reproduction.description
+    seeds = sorted({one.seeds for one in found})
+    machine, versions = about["machine"], about["versions"]
+    return Page(
+        title="The E-PINN paper, reproduced",
+        subtitle=f"{len(found)} of {len(rows())} rows, {' to '.join(map(str, seeds)) or 'no'} seeds each",
+        summary=tuple(_summary(found, about["seconds"])),
+        sections=(
+            Section("What lies inside our range", tables=(_count_table(found),) if found else ()),
+            Section("What does not, and why", tables=(_outside_table(found),) if found else ()),
+            Section("How an E-PINN is built", pictures=tuple(pictures[""])),
+            *(
+                Section(TITLES[table], tables=(_table(shown),), pictures=tuple(pictures.get(table, ())))
+                for table in tables()
+                if (shown := [one for one in found if one.row.table == table])
+            ),
+            Section("Settings", text=(SETTINGS_NOTE,), tables=(_settings_table(reproduction, found),), folded=True),
+        ),
+        facts={
+            "Command": about["command"],
+            "Computing time": f"{about['seconds']:.0f} s in all",
+            "Seeds": f"0 to {max(seeds) - 1}" if seeds else "none",
+            "Machine": f"{machine['device']} ({machine['platform']}), {machine['system']}",
+            "Versions": ", ".join(f"{name} {value}" for name, value in {"epinn": about["epinn"], **versions}.items()),
+            "Started": about["started"],
+        },
+    )
+
+
+SETTINGS_NOTE = "The paper's settings; rows that leave them say so. Where the paper is silent, docs/paper.md gives our choice."
+
+
+def _summary(found: Sequence[Comparison], seconds: float) -> list[str]:
+    if not found:
+        return ["Nothing has been computed yet."]
+    lines = []
+    for method, per_metric in counts(found).items():
+        inside, of = (sum(pair[i] for pair in per_metric.values()) for i in (0, 1))
+        parts = "; ".join(f"{METRICS[metric]} {a} of {b}" for metric, (a, b) in per_metric.items())
+        lines.append(f"{NAMES[method]}: {inside} of {of} published values ({inside / of:.0%}) lie in our range. {parts}.")
+    chains = [one for one in found if one.row.method == "hmc"]
+    if chains:
+        mixed = sum(one.diagnostics.get("rhat", {}).get("max", 9.9) < 1.1 for one in chains)
+        lines.append(f"B-PINN chains: mixed for all seeds in {mixed} of {len(chains)} rows (R-hat of the field below 1.1).")
+    failed = sum(one.failed for one in found)
+    if failed:
+        lines.append(f"Failed: {failed} fits ran away; they are left out of the ranges.")
+    printed = sum(one.row.values["time_s"] for one in found)
+    runs = sum(one.seeds for one in found)
+    lines.append(
+        f"Time: {seconds:.0f} s for {runs} runs. The paper's own total for these rows, one run each, is "
+        f"{printed:,.0f} s ({printed / HOURS:.1f} h)."
+    )
+    return lines
+
+
+def _count_table(found: Sequence[Comparison]) -> Table:
+    metrics = [metric for metric in DECIMALS if any(metric in one.metrics for one in found)]
+    body = []
+    for method, per_metric in counts(found).items():
+        inside, of = (sum(pair[i] for pair in per_metric.values()) for i in (0, 1))
+        cells = [Cell(NAMES[method]), Cell(f"{inside} of {of} ({inside / of:.0%})", inside / of)]
+        for metric in metrics:
+            a, b = per_metric.get(metric, (0, 0))
+            cells.append(Cell(f"{a} of {b}" if b else "–", a / b if b else None))
+        body.append(tuple(cells))
+    columns = ("Method", "All", *(METRICS[metric] for metric in metrics))
+    note = "Inside means between our smallest and largest seed, at the precision that the value is printed with."
+    return Table("Published values inside our range", columns, tuple(body), note)
+
+
+def _outside_table(found: Sequence[Comparison]) -> Table:
+    body = []
+    for one in found:
+        for metric in one.metrics:
+            if not one.inside(metric):
+                digits = DECIMALS[metric]
+                body.append(
+                    (
+                        Cell(TITLES[one.row.table]),
+                        Cell(panel_title(one)),
+                        Cell(f"{one.row.noise:g}", one.row.noise),
+                        Cell(METRICS[metric]),
+                        Cell(f"{one.row.values[metric]:.{digits}f}", one.row.values[metric]),
+                        _spread(one.ours.get(metric), digits),
+                        Cell(reason(one, metric)),
+                    )
+                )
+    return Table("", ("Table", "Row", "Noise", "Metric", "Published", "Ours", "Why"), tuple(body))
+
+
+def _table(shown: Sequence[Comparison]) -> Table:
+    metrics = list(dict.fromkeys(metric for one in shown for metric in one.metrics))
+    chains = any(one.diagnostics for one in shown)
+    columns = ["Noise", "Method" if not shown[0].row.table.startswith("burgers") else "Setting"]
+    for metric in metrics:
+        columns += [METRICS[metric], "published"]
+    columns += ["Acceptance", "R-hat", "ESS"] if chains else []
+    for name in TIMES.values():
+        columns += [name, "published"]
+    return Table(
+        f"Median (min to max) over {shown[0].seeds} seeds",
+        tuple(columns),
+        tuple(_row(one, metrics, chains) for one in shown),
+        "✓ and ✗: inside and outside our range. Times of seeds that ran together are shared out evenly.",
+    )
+
+
+def _row(one: Comparison, metrics: Sequence[str], chains: bool) -> tuple[Cell, ...]:
+    cells = [Cell(f"{one.row.noise:g}", one.row.noise), Cell(panel_title(one))]
+    for metric in metrics:
+        value, digits = one.row.values[metric], DECIMALS[metric]
+        mark = "good" if one.inside(metric) else "bad"
+        cells += [_spread(one.ours.get(metric), digits), Cell(f"{value:.{digits}f}", value, mark)]
+    if chains:
+        cells += [_spread(one.diagnostics.get(name), digits) for name, digits in (("acceptance", 2), ("rhat", 2), ("ess", 0))]
+    for name in TIMES:
+        printed = one.row.values.get(name)
+        cells += [
+            _spread(one.ours.get(name) if printed is not None else None, 1),
+            Cell("–" if printed is None else f"{printed:,.0f}", printed, "muted"),
+        ]
+    return tuple(cells)
+
+
+def _spread(found: Mapping[str, float] | None, digits: int) -> Cell:
+    if not found:
+        return Cell("–", None, "muted")
+    middle = f"{found['median']:.{digits}f}"
+    if found["min"] == found["max"]:
+        return Cell(middle, found["median"])
+    return Cell(f"{middle} ({found['min']:.{digits}f} to {found['max']:.{digits}f})", found["median"])
+
+
+def _settings_table(reproduction: Reproduction, found: Sequence[Comparison]) -> Table:
+    """Every setting with the values it takes over the rows."""
+    values: dict[str, dict[str, list[str]]] = {}
+    for one in found:
+        for name, value in reproduction.settings(one.row).items():
+            shown = (
+                ",".join(map(str, value)) if isinstance(value, list) else "(the problem's own)" if value is None else str(value)
+            )
+            values.setdefault(name, {}).setdefault(shown, []).append(one.row.table)
+    body = []
+    for name, by_value in values.items():
+        if len(by_value) == 1:
+            text = next(iter(by_value))
+        else:
+            text = "; ".join(f"{value} ({', '.join(dict.fromkeys(where))})" for value, where in by_value.items())
+        body.append((Cell(name), Cell(text)))
+    return Table("", ("Setting", "Value"), tuple(body))
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, list):
+        return ",".join(map(str, value))
+    return "(the problem's own)" if value is None else str(value)
+
+
+def _png(figure: Figure) -> bytes:
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=DPI)
+    return buffer.getvalue()
