@@ -63,6 +63,7 @@ def _gelu(x: Array) -> Array:
 
 
 cos = Activation("cos", _cos)
+softplus = Activation("softplus", functools.partial(_by_nesting, jax.nn.softplus))
 
 ACTIVATIONS = {
     activation.name: activation

@@ -16,7 +16,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from .errors import EpinnError, InputError, unknown_name
-from .jet import Jet, MultiIndex, lower_closure
+from .jet import Jet, MultiIndex, lower_closure, positive
 
 
 @jax.tree_util.register_pytree_node_class
@@ -119,6 +119,12 @@ class Names(eqx.Module):
     fields: tuple[str, ...] = eqx.field(static=True)
     coordinates: tuple[str, ...] = eqx.field(static=True)
     unknowns: tuple[str, ...] = eqx.field(static=True, default=())
+    positive: tuple[str, ...] = eqx.field(static=True, default=())
+
+    @property
+    def positive_columns(self) -> tuple[int, ...]:
+        """The places of the positive fields among all fields."""
+        return tuple(self.fields.index(name) for name in self.positive)
 
 
 class Point:
@@ -177,7 +183,7 @@ class Operator(eqx.Module):
         self, jet: Jet, x: Float[Array, " d"], unknowns: Mapping[str, Array], given: Mapping[str, Array]
     ) -> Float[Array, " size"]:
         """The operator at one point, from the jet of all fields there."""
-        parts = jet.parts()
+        parts = positive(jet, self.names.positive_columns).parts()  # type: ignore[union-attr]
         value = parts[jet.orders[0]]
         fields = {
             name: Field(name, self.names.coordinates, value[i], lambda order, i=i: parts[order][i])  # type: ignore[misc]

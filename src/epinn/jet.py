@@ -17,7 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from .activation import Activation
+from .activation import Activation, softplus
 
 MultiIndex = tuple[int, ...]
 
@@ -105,6 +105,18 @@ def activate(activation: Activation, x: Value) -> Value:
         )
 
     return Jet(jnp.stack([derivative(0, order) for order in x.orders], axis=-2), x.orders)
+
+
+def positive(x: Value, columns: tuple[int, ...]) -> Value:
+    """Some components made positive by softplus."""
+    if not columns:
+        return x
+    size = (x.stack if isinstance(x, Jet) else x).shape[-1]
+    chosen = np.isin(np.arange(size), columns)
+    made = activate(softplus, x)
+    if isinstance(x, Jet) and isinstance(made, Jet):
+        return Jet(jnp.where(chosen, made.stack, x.stack), x.orders)
+    return jnp.where(chosen, made, x)  # type: ignore[arg-type]
 
 
 def join(parts: Sequence[Value]) -> Value:

@@ -11,7 +11,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from .activation import ACTIVATIONS, Activation, cos
 from .errors import InputError, unknown_name
-from .jet import Jet, Value, activate, affine, join, opaque
+from .jet import Jet, Value, activate, affine, join, opaque, positive
 
 INITIALISATIONS: dict[str, Callable[..., Array]] = {
     "xavier": jax.nn.initializers.glorot_uniform(in_axis=1, out_axis=0),
@@ -134,16 +134,20 @@ class Opaque(AbstractNetwork):
 
 
 class Solution(eqx.Module):
-    """A candidate solution: a network for the fields, and values for the unknown parameters."""
+    """A candidate solution: a network for the fields, and values for the unknown parameters.
+
+    Unknown parameters that must be `positive` are kept as logarithms; columns of `positive_fields` go through softplus.
+    """
 
     network: AbstractNetwork
     raw: dict[str, Array] = eqx.field(default_factory=dict)
     positive: tuple[str, ...] = eqx.field(static=True, default=())
+    positive_fields: tuple[int, ...] = eqx.field(static=True, default=())
 
     @property
     def unknowns(self) -> dict[str, Array]:
-        """The unknown parameters; those that must be positive are kept as logarithms."""
+        """The unknown parameters."""
         return {name: jnp.exp(value) if name in self.positive else value for name, value in self.raw.items()}
 
     def __call__(self, points: Float[Array, "n d"]) -> Float[Array, "n fields"]:
-        return jax.vmap(self.network)(points)  # type: ignore[return-value]
+        return jax.vmap(lambda x: positive(self.network(x), self.positive_fields))(points)  # type: ignore[return-value]

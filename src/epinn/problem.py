@@ -72,7 +72,8 @@ class Problem:
     """Everything that is known about a solution.
 
     `equation`, `boundary`, `initial`, `data` and `extra` each take one condition or a list; a plain function is an
-    equation, a plain number a Dirichlet value. `exact` is a function of the coordinates by name, with one value per field.
+    equation, a plain number a Dirichlet value. Fields named in `positive` are positive everywhere. `exact` is a function
+    of the coordinates by name, with one value per field.
     """
 
     domain: Box
@@ -82,6 +83,7 @@ class Problem:
     data: Any = ()
     extra: Any = ()
     fields: Sequence[str] = ("u",)
+    positive: Sequence[str] = ()
     unknowns: Mapping[str, Unknown | float] = field(default_factory=dict)
     exact: Callable | None = None
     points: Points = Points()
@@ -90,6 +92,10 @@ class Problem:
     def __post_init__(self) -> None:
         put = lambda name, value: object.__setattr__(self, name, value)  # noqa: E731
         put("fields", (self.fields,) if isinstance(self.fields, str) else tuple(self.fields))
+        put("positive", (self.positive,) if isinstance(self.positive, str) else tuple(self.positive))
+        for name in self.positive:
+            if name not in self.fields:
+                raise unknown_name("field", name, self.fields)
         put("unknowns", {n: _unknown(n, u) for n, u in self.unknowns.items()})
         names = [*self.domain.coordinates, *self.fields, *self.unknowns, "p"]
         twice = sorted({name for name in names if names.count(name) > 1})
@@ -107,7 +113,7 @@ class Problem:
 
     @property
     def names(self) -> Names:
-        return Names(tuple(self.fields), self.domain.coordinates, tuple(self.unknowns))
+        return Names(tuple(self.fields), self.domain.coordinates, tuple(self.unknowns), tuple(self.positive))
 
     @property
     def sampling(self) -> str:
@@ -166,7 +172,8 @@ class Problem:
     def solution(self, network: AbstractNetwork) -> Solution:
         """A network with every unknown at its guess."""
         raw = {name: jnp.full((), unknown.raw, float) for name, unknown in self.parameters.items()}
-        return Solution(network, raw, tuple(name for name, unknown in self.parameters.items() if unknown.positive))
+        positive = tuple(name for name, unknown in self.parameters.items() if unknown.positive)
+        return Solution(network, raw, positive, self.names.positive_columns)
 
     @property
     def parameters(self) -> dict[str, Unknown]:
@@ -180,7 +187,13 @@ class Problem:
 
     def exact_solution(self) -> Solution:
         """The exact solution as a candidate, unknowns included."""
-        network = Opaque(lambda x: self.exact_at(x[None])[0])
+        columns = np.isin(np.arange(len(self.fields)), self.names.positive_columns)
+
+        def before_softplus(x: Float[Array, " d"]) -> Float[Array, " fields"]:
+            exact = self.exact_at(x[None])[0]
+            return jnp.where(columns, jnp.log(jnp.expm1(jnp.where(columns, exact, 1.0))), exact)
+
+        network = Opaque(before_softplus if columns.any() else lambda x: self.exact_at(x[None])[0])
         guesses = {}
         for name, unknown in self.parameters.items():
             if unknown.exact is None:

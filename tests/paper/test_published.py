@@ -140,7 +140,7 @@ def test_a_row_does_not_match_settings_that_lack_its_names():
 
 
 def test_lists_and_tuples_are_the_same_setting():
-    row = Published("t", "p", "epinet", 0.0, {"epinet.hidden": [4, 4]}, {})
+    row = Published("t", "p", "epinet", 0.0, {"epinet.hidden": [4, 4]}, {}, 1)
     assert row.matches({"epinet.hidden": (4, 4)})
     assert row.matches({"epinet.hidden": [4, 4]})
     assert not row.matches({"epinet.hidden": (4, 4, 4)})

@@ -7,7 +7,7 @@ this is the variant that reproduces the paper's tables. Dropout does not touch s
 
 import functools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import equinox as eqx
@@ -57,7 +57,7 @@ class DropoutSampler(Sampler):
         )
 
     def solution(self, index: tuple[Float[Array, " width"], ...]) -> Solution:
-        return Solution(MaskedNetwork(_mlp(self.base), index), self.base.raw, self.base.positive)
+        return replace(self.base, network=MaskedNetwork(_mlp(self.base), index))
 
 
 class DropoutObjective(Objective):

@@ -9,7 +9,7 @@ x flow through h and through the prior, since the residuals need them.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import equinox as eqx
@@ -88,7 +88,7 @@ class EpinetSampler(Sampler):
     def solution(self, index: Float[Array, " dz"]) -> Solution:
         shifts = dict(zip(sorted(self.base.raw), self.epinet.unknowns(index), strict=True))
         raw = {name: value + shifts[name] for name, value in self.base.raw.items()}
-        return Solution(EpinetNetwork(self.base.network, self.epinet, index), raw, self.base.positive)
+        return replace(self.base, network=EpinetNetwork(self.base.network, self.epinet, index), raw=raw)
 
 
 def epinet_features(base: AbstractNetwork, x: Value) -> Value:

@@ -39,13 +39,13 @@ def publish(reproduction: Reproduction) -> list[Comparison]:
 
 def page(reproduction: Reproduction, found: Sequence[Comparison], pictures: Mapping[str, Sequence[Picture]]) -> Page:
     """The report: what lies inside our ranges and what does not, then all tables and figures, then how it was made."""
-    about = reproduction.description
+    about, seconds = reproduction.description, sum(reproduction.seconds(one.row) for one in found)
     seeds = sorted({one.seeds for one in found})
     machine, versions = about["machine"], about["versions"]
     return Page(
         title="The E-PINN paper, reproduced",
         subtitle=f"{len(found)} of {len(rows())} rows, {' to '.join(map(str, seeds)) or 'no'} seeds each",
-        summary=tuple(_summary(found, about["seconds"])),
+        summary=tuple(_summary(found, seconds)),
         sections=(
             Section("What lies inside our range", tables=(_count_table(found),) if found else ()),
             Section("What does not, and why", tables=(_outside_table(found),) if found else ()),
@@ -59,7 +59,7 @@ def page(reproduction: Reproduction, found: Sequence[Comparison], pictures: Mapp
         ),
         facts={
             "Command": about["command"],
-            "Computing time": f"{about['seconds']:.0f} s in all",
+            "Computing time": f"{seconds:.0f} s, summed over the rows",
             "Seeds": f"0 to {max(seeds) - 1}" if seeds else "none",
             "Machine": f"{machine['device']} ({machine['platform']}), {machine['system']}",
             "Versions": ", ".join(f"{name} {value}" for name, value in {"epinn": about["epinn"], **versions}.items()),
@@ -89,7 +89,7 @@ def _summary(found: Sequence[Comparison], seconds: float) -> list[str]:
     printed = sum(one.row.values["time_s"] for one in found)
     runs = sum(one.seeds for one in found)
     lines.append(
-        f"Time: {seconds:.0f} s for {runs} runs. The paper's own total for these rows, one run each, is "
+        f"Time: {seconds:,.0f} s of computing for {runs} runs. The paper's own total for these rows, one run each, is "
         f"{printed:,.0f} s ({printed / HOURS:.1f} h)."
     )
     return lines

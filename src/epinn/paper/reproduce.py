@@ -111,7 +111,7 @@ class Reproduction:
         except OSError as error:
             raise InputError(f"the folder {path} cannot be made ({error.strerror}); choose another with --out.") from None
         named = list(dict.fromkeys([*old.get("tables", []), *tables]))
-        now = {MARKER: __version__, "kind": KIND, "tables": named, "seeds": seeds, "seconds": old.get("seconds", 0.0)}
+        now = {MARKER: __version__, "kind": KIND, "tables": named, "seeds": seeds}
         found.folder.write_json("run.json", {**now, **circumstances(), "status": "running"})
         return found
 
@@ -133,7 +133,7 @@ class Reproduction:
 
     def run(self, rows: Sequence[Published], seeds: Sequence[int], progress: Progress, tell: Tell) -> None:
         """Compute what is missing of the rows."""
-        status, started, before = "interrupted", time.perf_counter(), self.description["seconds"]
+        status = "interrupted"
         try:
             self._run(rows, seeds, progress, tell)
             status = "finished"
@@ -141,7 +141,6 @@ class Reproduction:
             status = "failed"
             raise
         finally:
-            self.folder.write_json("run.json", self.description | {"seconds": before + time.perf_counter() - started})
             self.folder.finish(status)
 
     def _run(self, rows: Sequence[Published], seeds: Sequence[int], progress: Progress, tell: Tell) -> None:
@@ -168,7 +167,7 @@ class Reproduction:
         return costs
 
     def _compute(self, study: Study, seeds: Sequence[int], progress: Progress) -> None:
-        plan, unfinished = study.plan(seeds), self.path / UNFINISHED / study.rows[0].name
+        started, plan, unfinished = time.perf_counter(), study.plan(seeds), self.path / UNFINISHED / study.rows[0].name
         keeper = Keeper(progress, unfinished)
         records: dict[float, list[dict[str, Any]]] = {row.noise: [] for row in study.rows}
         fields: dict[float, Evaluation] = {}
@@ -177,10 +176,11 @@ class Reproduction:
             records[noise].append(result.record)
             if result.case.seed == seeds[0]:
                 fields[noise] = result.evaluation
+        seconds = (time.perf_counter() - started) / len(study.rows)
         for row in study.rows:
             if not self.records(row) or min(seeds) < min(record["seed"] for record in self.records(row)):
                 self._save_field(row, fields[row.noise])
-            self._save(row, study.settings, records[row.noise])
+            self._save(row, study.settings, records[row.noise], seconds)
         keeper.clear()
 
     def _base(self, study: Study, seeds: Sequence[int], progress: Progress) -> list[Pinn]:
@@ -205,6 +205,10 @@ class Reproduction:
         """The settings behind a row."""
         return self._row(row).get("settings", {})
 
+    def seconds(self, row: Published) -> float:
+        """The time that a row took, its share of what ran together with others; seeds that came later included."""
+        return self._row(row).get("seconds", 0.0)
+
     def field(self, row: Published) -> dict[str, np.ndarray]:
         """Mean, standard deviation and draws of the unknowns of the first seed."""
         try:
@@ -227,13 +231,14 @@ class Reproduction:
             have &= {record["seed"] for record in self.records(row)} if same else set()
         return [seed for seed in seeds if seed not in have]
 
-    def _save(self, row: Published, settings: Settings, records: Sequence[Mapping[str, Any]]) -> None:
+    def _save(self, row: Published, settings: Settings, records: Sequence[Mapping[str, Any]], seconds: float) -> None:
         same = self.settings(row) == finite(settings.flat())
         merged = {record["seed"]: record for record in [*(self.records(row) if same else ()), *records]}
         content = {
             "table": row.table,
             "number": row.number,
             "settings": settings.flat(),
+            "seconds": seconds + (self.seconds(row) if same else 0.0),
             "records": [merged[seed] for seed in sorted(merged)],
         }
         write_json(self.path / "rows" / f"{row.name}.json", content)

@@ -46,6 +46,7 @@ def heat1d_inverse(
         name="heat1d-inverse",
         domain=domain,
         fields=("u", "kappa"),
+        positive="kappa",
         equation=equation,
         boundary=Dirichlet(0.0, field="u"),
         initial=Initial(initial, field="u"),
