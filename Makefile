@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: setup demo test lint bench clean
+.PHONY: setup demo test lint bench browser clean
 
 setup: .venv/developer  ## an environment with epinn and the tools to work on it
 
@@ -22,7 +22,12 @@ setup: .venv/developer  ## an environment with epinn and the tools to work on it
 demo: .venv/user  ## 1D Poisson with noise 0.1: three methods side by side, beside the published values
 	$(BIN)/epinn compare poisson1d --noise 0.1
 
-test: .venv/developer  ## all tests
+browser:  ## Chromium, in which the tests open the report page; left out with a note where it cannot be installed
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null \
+	  || { [ "$$(id -u)" = 0 ] && apt-get -qq update && apt-get -qq install -y --no-install-recommends chromium >/dev/null; } \
+	  || echo "no chromium: the tests that open the report page in a browser are left out"
+
+test: .venv/developer browser  ## all tests
 	$(BIN)/python -m pytest -n 2 --dist worksteal -q
 
 lint: .venv/developer  ## style and types

@@ -11,7 +11,7 @@ from ..plots import figures as draw
 from ..stream import Prediction
 from .published import Published, tables
 from .reproduce import Reproduction, studies
-from .tables import Comparison
+from .tables import NAMES, Comparison
 
 KINDS = {"poisson2d-nonlinear": ("field",), "heat1d-inverse": ("slices", "unknowns"), "burgers": ("slices",)}
 VARIED = {  # what an ablation varies, and how its panels are titled
@@ -63,6 +63,7 @@ def paper_figures(reproduction: Reproduction, found: Sequence[Comparison]) -> It
 
 def _figures(reproduction: Reproduction, table: str, noise: float | None, shown: Sequence[Comparison]) -> Iterator[Drawn]:
     problem = shown[0].row.problem
+    shown = sorted(shown, key=lambda one: list(NAMES).index(one.row.method))  # the paper's order: dropout before HMC
     evaluations = [rebuild(reproduction, one.row, panel_title(one)) for one in shown]
     drawn = draw(evaluations)
     for kind in KINDS.get(problem, ("field",)):

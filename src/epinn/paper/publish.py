@@ -10,7 +10,7 @@ from ..storage import write_atomically, write_json
 from .diagram import diagram
 from .figures import TITLES, Drawn, panel_title, paper_figures
 from .published import rows, tables
-from .reasons import reason
+from .reasons import Reason, reason
 from .reproduce import Reproduction
 from .tables import DECIMALS, NAMES, Comparison, comparisons, counts
 
@@ -48,17 +48,17 @@ def page(reproduction: Reproduction, found: Sequence[Comparison], pictures: Mapp
         summary=tuple(_summary(found, seconds)),
         sections=(
             Section("What lies inside our range", tables=(_count_table(found),) if found else ()),
-            Section("What does not, and why", tables=(_outside_table(found),) if found else ()),
+            *([_outside_section(found)] if found else []),
             Section("How an E-PINN is built", pictures=tuple(pictures[""])),
             *(
-                Section(TITLES[table], tables=(_table(shown),), pictures=tuple(pictures.get(table, ())))
+                Section(TITLES[table], tables=_tables(shown), pictures=tuple(pictures.get(table, ())))
                 for table in tables()
                 if (shown := [one for one in found if one.row.table == table])
             ),
             Section("Settings", text=(SETTINGS_NOTE,), tables=(_settings_table(reproduction, found),), folded=True),
         ),
         facts={
-            "Command": about["command"],
+            "Command": f"`{_command(found, max(seeds, default=0))}`",
             "Computing time": f"{seconds:.0f} s, summed over the rows",
             "Seeds": f"0 to {max(seeds) - 1}" if seeds else "none",
             "Machine": f"{machine['device']} ({machine['platform']}), {machine['system']}",
@@ -71,6 +71,12 @@ def page(reproduction: Reproduction, found: Sequence[Comparison], pictures: Mapp
 SETTINGS_NOTE = "The paper's settings; rows that leave them say so. Where the paper is silent, docs/paper.md gives our choice."
 
 
+def _command(found: Sequence[Comparison], seeds: int) -> str:
+    """What computes these rows again."""
+    named = list(dict.fromkeys(one.row.table for one in found))
+    return " ".join(["epinn reproduce", *([] if len(named) == len(tables()) else named), f"--seeds {seeds}"])
+
+
 def _summary(found: Sequence[Comparison], seconds: float) -> list[str]:
     if not found:
         return ["Nothing has been computed yet."]
@@ -79,6 +85,9 @@ def _summary(found: Sequence[Comparison], seconds: float) -> list[str]:
         inside, of = (sum(pair[i] for pair in per_metric.values()) for i in (0, 1))
         parts = "; ".join(f"{METRICS[metric]} {a} of {b}" for metric, (a, b) in per_metric.items())
         lines.append(f"{NAMES[method]}: {inside} of {of} published values ({inside / of:.0%}) lie in our range. {parts}.")
+    if outside := _outside(found):
+        total = sum(map(len, outside.values()))
+        lines.append(f"Outside: {total} values. " + "; ".join(f"{why.short} {len(v)}" for why, v in outside.items()) + ".")
     chains = [one for one in found if one.row.method == "hmc"]
     if chains:
         mixed = sum(one.diagnostics.get("rhat", {}).get("max", 9.9) < 1.1 for one in chains)
@@ -110,58 +119,81 @@ def _count_table(found: Sequence[Comparison]) -> Table:
     return Table("Published values inside our range", columns, tuple(body), note)
 
 
-def _outside_table(found: Sequence[Comparison]) -> Table:
-    body = []
+def _outside(found: Sequence[Comparison]) -> dict[Reason, list[tuple[Comparison, str]]]:
+    """The values outside our range, by reason, the most frequent first."""
+    groups: dict[Reason, list[tuple[Comparison, str]]] = {}
     for one in found:
         for metric in one.metrics:
             if not one.inside(metric):
-                digits = DECIMALS[metric]
-                body.append(
-                    (
-                        Cell(TITLES[one.row.table]),
-                        Cell(panel_title(one)),
-                        Cell(f"{one.row.noise:g}", one.row.noise),
-                        Cell(METRICS[metric]),
-                        Cell(f"{one.row.values[metric]:.{digits}f}", one.row.values[metric]),
-                        _spread(one.ours.get(metric), digits),
-                        Cell(reason(one, metric)),
-                    )
-                )
-    return Table("", ("Table", "Row", "Noise", "Metric", "Published", "Ours", "Why"), tuple(body))
+                groups.setdefault(reason(one, metric), []).append((one, metric))
+    return dict(sorted(groups.items(), key=lambda item: -len(item[1])))
 
 
-def _table(shown: Sequence[Comparison]) -> Table:
+def _outside_section(found: Sequence[Comparison]) -> Section:
+    groups = _outside(found)
+    body = [
+        (
+            Cell(TITLES[one.row.table]),
+            Cell(panel_title(one)),
+            Cell(f"{one.row.noise:g}", one.row.noise),
+            Cell(METRICS[metric]),
+            Cell(f"{one.row.values[metric]:.{DECIMALS[metric]}f}", one.row.values[metric]),
+            _spread(one.ours.get(metric), DECIMALS[metric]),
+            Cell(why.short),
+        )
+        for why, values in groups.items()
+        for one, metric in values
+    ]
+    text = tuple(f"{why.short} ({len(values)}): {why.text}" for why, values in groups.items())
+    table = Table("Every value outside", ("Table", "Row", "Noise", "Metric", "Published", "Ours", "Why"), tuple(body))
+    return Section("What does not, and why", text or ("Every value lies inside.",), (table,) if body else ())
+
+
+def _tables(shown: Sequence[Comparison]) -> tuple[Table, ...]:
+    """The values beside the published ones; then what they cost, and how the chains went."""
     metrics = list(dict.fromkeys(metric for one in shown for metric in one.metrics))
-    chains = any(one.diagnostics for one in shown)
-    columns = ["Noise", "Method" if not shown[0].row.table.startswith("burgers") else "Setting"]
-    for metric in metrics:
-        columns += [METRICS[metric], "published"]
-    columns += ["Acceptance", "R-hat", "ESS"] if chains else []
-    for name in TIMES.values():
-        columns += [name, "published"]
-    return Table(
-        f"Median (min to max) over {shown[0].seeds} seeds",
-        tuple(columns),
-        tuple(_row(one, metrics, chains) for one in shown),
-        "✓ and ✗: inside and outside our range. Times of seeds that ran together are shared out evenly.",
+    chains = {"acceptance": ("Acceptance", 2), "rhat": ("R-hat", 2), "ess": ("ESS", 0)}
+    chains = chains if any(one.diagnostics for one in shown) else {}
+    name = "Setting" if shown[0].row.table.startswith("burgers") else "Method"
+    beside = tuple(column for metric in metrics for column in (METRICS[metric], "published"))
+    costs = tuple(column for title in TIMES.values() for column in (title, "published"))
+    return (
+        Table(
+            f"Median (min to max) over {shown[0].seeds} seeds",
+            (name, "Noise", *beside),
+            tuple((*_name(one), *(cell for metric in metrics for cell in _beside(one, metric))) for one in shown),
+            "✓ and ✗: inside and outside our range.",
+        ),
+        Table(
+            "Cost" + (", and diagnostics of the chains" if chains else ""),
+            (name, "Noise", *costs, *(title for title, _ in chains.values())),
+            tuple(
+                (
+                    *_name(one),
+                    *(cell for time in TIMES for cell in _cost(one, time)),
+                    *(_spread(one.diagnostics.get(key), digits) for key, (_, digits) in chains.items()),
+                )
+                for one in shown
+            ),
+            "Times of seeds that ran together are shared out evenly.",
+        ),
     )
 
 
-def _row(one: Comparison, metrics: Sequence[str], chains: bool) -> tuple[Cell, ...]:
-    cells = [Cell(f"{one.row.noise:g}", one.row.noise), Cell(panel_title(one))]
-    for metric in metrics:
-        value, digits = one.row.values[metric], DECIMALS[metric]
-        mark = "good" if one.inside(metric) else "bad"
-        cells += [_spread(one.ours.get(metric), digits), Cell(f"{value:.{digits}f}", value, mark)]
-    if chains:
-        cells += [_spread(one.diagnostics.get(name), digits) for name, digits in (("acceptance", 2), ("rhat", 2), ("ess", 0))]
-    for name in TIMES:
-        printed = one.row.values.get(name)
-        cells += [
-            _spread(one.ours.get(name) if printed is not None else None, 1),
-            Cell("–" if printed is None else f"{printed:,.0f}", printed, "muted"),
-        ]
-    return tuple(cells)
+def _name(one: Comparison) -> tuple[Cell, Cell]:
+    return Cell(panel_title(one)), Cell(f"{one.row.noise:g}", one.row.noise)
+
+
+def _beside(one: Comparison, metric: str) -> tuple[Cell, Cell]:
+    value, digits = one.row.values[metric], DECIMALS[metric]
+    return _spread(one.ours.get(metric), digits), Cell(f"{value:.{digits}f}", value, "good" if one.inside(metric) else "bad")
+
+
+def _cost(one: Comparison, time: str) -> tuple[Cell, Cell]:
+    printed = one.row.values.get(time)
+    if printed is None:
+        return Cell("–", None, "muted"), Cell("–", None, "muted")
+    return _spread(one.ours.get(time), 1), Cell(f"{printed:,.0f}", printed, "muted")
 
 
 def _spread(found: Mapping[str, float] | None, digits: int) -> Cell:

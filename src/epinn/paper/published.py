@@ -31,6 +31,11 @@ class Published:
     def name(self) -> str:
         return f"{self.table}-{self.number:02d}"
 
+    @property
+    def changes(self) -> dict[str, Any]:
+        """`setting` as settings have it: tuples where the file has lists."""
+        return {name: _plain(value) for name, value in self.setting.items()}
+
     def matches(self, setting: Mapping[str, Any]) -> bool:
         """Whether a run with these settings has all that the row asks for; lists and tuples are the same."""
         return all(name in setting and _plain(setting[name]) == _plain(value) for name, value in self.setting.items())

@@ -84,7 +84,7 @@ def studies(rows: Sequence[Published]) -> list[Study]:
     groups: dict[str, list[Published]] = {}
     settings: dict[str, Settings] = {}
     for row in rows:
-        chosen = preset("paper", row.problem).changed(row.setting)
+        chosen = preset("paper", row.problem).changed(row.changes)
         key = _digest([row.problem, row.method, row.noise > 0, chosen.flat()])
         groups.setdefault(key, []).append(row)
         settings[key] = chosen
