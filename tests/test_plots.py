@@ -12,10 +12,11 @@ from epinn.conditions import Data
 from epinn.domain import Box
 from epinn.errors import InputError
 from epinn.evaluation import Evaluation
-from epinn.plots import _plus_minus, figures
+from epinn.plots import figures
 from epinn.problem import Problem, Unknown
 from epinn.problems import heat1d_inverse
 from epinn.stream import Prediction
+from epinn.wording import plus_minus
 
 
 def problem(fields="u", exact=None, data=(), unknowns=None, **intervals):
@@ -212,8 +213,8 @@ def test_what_is_not_finite_is_left_out():
         (float("nan"), float("nan"), "nan ± nan"),
     ],
 )
-def test_plus_minus(mean, std, text):
-    assert _plus_minus(mean, std) == text
+def testplus_minus(mean, std, text):
+    assert plus_minus(mean, std) == text
 
 
 def test_evaluations_must_be_of_one_problem():

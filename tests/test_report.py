@@ -12,7 +12,8 @@ from html.parser import HTMLParser
 
 import pytest
 
-from epinn.report import Cell, Page, Picture, Section, Table, render, run_page
+from epinn.report import Cell, Page, Picture, Section, Table, render
+from epinn.run_report import run_page
 from epinn.runs import RunFolder
 
 POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'"

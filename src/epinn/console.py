@@ -18,16 +18,7 @@ from .paper.published import lookup
 from .paper.tables import DECIMALS as DIGITS
 from .paper.tables import NAMES, Comparison, counts
 from .train import Progress
-
-COLUMNS = {
-    "sharpness": "sharpness",
-    "coverage": "coverage",
-    "rmse": "RMSE",
-    "interval_score": "interval score",
-    "time_s": "time (s)",
-}
-METRICS = {"sharpness": "sharpness", "coverage": "coverage", "rmse": "RMSE", "kappa_mean": "κ", "kappa_std": "κ std"}
-DECIMALS = {"sharpness": 2, "coverage": 2, "rmse": 4, "interval_score": 3, "time_s": 1}
+from .wording import COLUMNS, DECIMALS, PAPER_COLUMNS, in_range, notes
 
 
 class Bar(Progress):
@@ -96,18 +87,18 @@ def print_reproduction(found: Sequence[Comparison], folder: Path) -> None:
         rows = [one for one in found if one.row.table == name]
         table = Table(title=f"{TITLES[name]}: median (min to max) over {rows[0].seeds} seeds", title_justify="left")
         metrics = list(dict.fromkeys(metric for one in rows for metric in one.metrics))
-        for title in ("noise", "", *[t for metric in metrics for t in (METRICS[metric], "published")], "time (s)"):
+        for title in ("noise", "", *[t for metric in metrics for t in (PAPER_COLUMNS[metric], "published")], "time (s)"):
             table.add_column(title, justify="left" if title == "" else "right")
         for one in rows:
             cells = [f"{one.row.noise:g}", panel_title(one)]
             for metric in metrics:
                 mark = "" if one.inside(metric) else " *"
-                cells += [_cell(one.ours.get(metric), DIGITS[metric]), f"{one.row.values[metric]:.{DIGITS[metric]}f}{mark}"]
-            table.add_row(*cells, _cell(one.ours.get("time_s"), 1))
+                cells += [in_range(one.ours.get(metric), DIGITS[metric]), f"{one.row.values[metric]:.{DIGITS[metric]}f}{mark}"]
+            table.add_row(*cells, in_range(one.ours.get("time_s"), 1))
         console.print(table)
     for method, per_metric in counts(found).items():
         inside, of = (sum(pair[i] for pair in per_metric.values()) for i in (0, 1))
-        parts = ", ".join(f"{METRICS[metric]} {a} of {b}" for metric, (a, b) in per_metric.items())
+        parts = ", ".join(f"{PAPER_COLUMNS[metric]} {a} of {b}" for metric, (a, b) in per_metric.items())
         console.print(f"{NAMES[method]}: {inside} of {of} printed values lie in our range ({parts})", highlight=False)
     console.print("* outside our range; the report says why", highlight=False)
     console.print(f"report: {folder / 'report.html'}", markup=False, highlight=False, soft_wrap=True)
@@ -133,10 +124,10 @@ def print_summary(records: Sequence[Mapping[str, Any]], plan: Plan, folder: Path
         table.add_column(name, justify="right")
     for method, row in summary.items():
         ours = [_with_spread(row[f"{name}_mean"], row[f"{name}_std"]) for name in sought]
-        table.add_row(method, *ours, *(_cell(row[name], DECIMALS[name]) for name in columns))
+        table.add_row(method, *ours, *(in_range(row[name], DECIMALS[name]) for name in columns))
         _add_published(table, plan, method, sought, columns)
     console.print(table)
-    for note in _notes(records):
+    for note in notes(records):
         console.print(f"note: {note}", markup=False, highlight=False, soft_wrap=True)
     pictures = sorted(path.name for path in folder.glob("*.png"))
     more = f" and {len(pictures) - 4} more" if len(pictures) > 4 else ""
@@ -144,24 +135,9 @@ def print_summary(records: Sequence[Mapping[str, Any]], plan: Plan, folder: Path
     console.print(f"results: {folder}", markup=False, highlight=False, soft_wrap=True)
 
 
-def _notes(records: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Every kind of warning once, with the seeds that have it; two are of a kind if they begin alike."""
-    kinds: dict[tuple[str, str], list[tuple[int, str]]] = {}
-    for record in records:
-        for text in record["warnings"]:
-            kinds.setdefault((record["method"], text.split("(")[0]), []).append((record["seed"], text))
-    seeds = len({record["seed"] for record in records})
-    if seeds == 1:
-        return [f"{method}: {found[0][1]}" for (method, _), found in kinds.items()]
-    return [
-        f"{method}, {len(found)} of {seeds} seeds, such as seed {found[0][0]}: {found[0][1]}"
-        for (method, _), found in kinds.items()
-    ]
-
-
 def _add_published(table: Table, plan: Plan, method: str, sought: Sequence[str], columns: Mapping[str, str]) -> None:
     noise = plan.noises[0]
-    found = None if noise is None else lookup(plan.source.name, method, noise, plan.settings.flat())
+    found = None if noise is None else lookup(plan.source.spec, method, noise, plan.settings.flat())
     if found is None:
         return
     values = found.values
@@ -172,14 +148,7 @@ def _add_published(table: Table, plan: Plan, method: str, sought: Sequence[str],
     table.add_row("  published", *unknowns, *metrics, style="dim")
 
 
-def _cell(spread: Mapping[str, float] | None, decimals: int) -> str:
-    if spread is None:
+def _with_spread(mean: Mapping[str, float] | None, std: Mapping[str, float] | None) -> str:
+    if mean is None or std is None:
         return "-"
-    middle = f"{spread['median']:.{decimals}f}"
-    if spread["min"] == spread["max"]:
-        return middle
-    return f"{middle} ({spread['min']:.{decimals}f} to {spread['max']:.{decimals}f})"
-
-
-def _with_spread(mean: Mapping[str, float], std: Mapping[str, float]) -> str:
     return f"{mean['median']:.4g} ± {std['median']:.2g}"

@@ -18,6 +18,7 @@ from .domain import TIME, Box
 from .errors import InputError
 from .evaluation import Evaluation
 from .stream import Prediction
+from .wording import plus_minus
 
 BLUE, ORANGE, BLACK, GREY = "#0072B2", "#D55E00", "#000000", "#555555"  # safe for colour-blind readers (Okabe and Ito)
 PER_ROW = 3  # panels with curves or histograms that fit side by side
@@ -210,7 +211,7 @@ def _histograms(evaluations: Sequence[Evaluation]) -> Figure:
             found = evaluation.unknowns[name]
             _histogram(ax, found, exact, span)
             _dress(ax, name, "density")
-            _title(ax, evaluation.label, f"{name} = {_plus_minus(float(found.mean), float(found.std))}", width)
+            _title(ax, evaluation.label, f"{name} = {plus_minus(float(found.mean), float(found.std))}", width)
             ax.set_yticks([])
     _legend(figure, axes)
     return figure
@@ -235,16 +236,6 @@ def _draws(found: Prediction) -> np.ndarray:
     """The single draws that were kept, or the mean if none were; finite ones only."""
     draws = np.ravel(found.mean if found.samples is None else found.samples).astype(float)
     return draws[np.isfinite(draws)]
-
-
-def _plus_minus(mean: float, std: float) -> str:
-    """Two digits of the spread, and the mean to the same decimal; a common power of ten if it is far from one."""
-    size = max(abs(mean), abs(std))
-    power = math.floor(math.log10(size)) if 0 < size < math.inf else 0
-    if not -3 <= power <= 4:
-        return f"({_plus_minus(mean / 10**power, std / 10**power)})e{power}"
-    decimals = max(1 - math.floor(math.log10(std)), 0) if 0 < std < math.inf else 9
-    return f"{mean:.{decimals}f} ± {std:.{decimals}f}" if decimals < 9 else f"{mean:.4g} ± {std:.2g}"
 
 
 # What all figures share.

@@ -3,6 +3,7 @@
 import datetime
 import json
 import platform
+import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
@@ -59,9 +60,12 @@ class RunFolder:
 
     def read_json(self, name: str) -> dict[str, Any]:
         try:
-            return json.loads((self.path / name).read_text())
-        except (OSError, ValueError) as error:
+            content = json.loads((self.path / name).read_text())
+        except (OSError, ValueError, RecursionError) as error:
             raise InputError(f"{self.path / name} cannot be read ({error}).") from None
+        if not isinstance(content, dict):
+            raise InputError(f"{self.path / name} is not a file of epinn's: it holds no names and values.")
+        return content
 
     def write_json(self, name: str, content: Mapping[str, Any]) -> None:
         write_json(self.path / name, content)
@@ -92,7 +96,8 @@ class RunFolder:
 
     def write_report(self) -> None:
         """The page that shows this run."""
-        from .report import render, run_page
+        from .report import render
+        from .run_report import run_page
 
         write_atomically(self.path / "report.html", render(run_page(self)).encode())
 
@@ -175,7 +180,7 @@ def circumstances() -> dict[str, Any]:
     packages = ("jax", "jaxlib", "equinox", "optax", "blackjax", "numpy")
     device = jax.devices()[0]
     return {
-        "command": " ".join(["epinn", *sys.argv[1:]]),
+        "command": shlex.join(["epinn", *sys.argv[1:]]),
         "started": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "versions": {"python": platform.python_version(), **{name: version(name) for name in packages}},
         "machine": {

@@ -7,6 +7,7 @@ from matplotlib.figure import Figure
 
 from ..report import Cell, Page, Picture, Section, Table, render
 from ..storage import write_atomically, write_json
+from ..wording import in_range
 from .diagram import diagram
 from .figures import TITLES, Drawn, panel_title, paper_figures
 from .published import rows, tables
@@ -197,12 +198,7 @@ def _cost(one: Comparison, time: str) -> tuple[Cell, Cell]:
 
 
 def _spread(found: Mapping[str, float] | None, digits: int) -> Cell:
-    if not found:
-        return Cell("–", None, "muted")
-    middle = f"{found['median']:.{digits}f}"
-    if found["min"] == found["max"]:
-        return Cell(middle, found["median"])
-    return Cell(f"{middle} ({found['min']:.{digits}f} to {found['max']:.{digits}f})", found["median"])
+    return Cell(in_range(found, digits), found["median"]) if found else Cell("–", None, "muted")
 
 
 def _settings_table(reproduction: Reproduction, found: Sequence[Comparison]) -> Table:
