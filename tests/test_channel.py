@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from epinn.channel import TOLERANCE, describe_noise, log_likelihood, mean_square, residuals
+import epinn
+from epinn.channel import TOLERANCE, describe_noise, log_likelihood, mean_square, passes, residuals
 from epinn.conditions import Constant, Data, Dirichlet, Periodic
 from epinn.domain import Box
-from epinn.network import Opaque
+from epinn.network import MLP, Opaque
 from epinn.problem import Points, Problem
 
 pytestmark = pytest.mark.usefixtures("quick_compile", "x64")
@@ -112,3 +113,36 @@ def test_noise_is_described_with_its_origin():
         ("data 2", 3, "unknown", None, "inferred"),
         ("boundary", 2, "exact", pytest.approx(0.2), "tolerance"),
     ]
+
+
+def several_channels(points):
+    problem = epinn.Problem(
+        domain=epinn.Box(x=(0, 1), t=(0, 1)),
+        equation=lambda u: u.t - u.xx,
+        boundary=epinn.Periodic("x"),
+        initial=0.5,
+        data=epinn.Data(np.random.default_rng(0).uniform(size=(points, 2)), np.zeros(points), sigma=0.1),
+        points=epinn.Points(collocation=30, boundary=5),
+    )
+    return problem, problem.channels(0)
+
+
+def test_all_channels_share_a_pass():
+    (one,) = passes(several_channels(10)[1])
+    assert one.channels == (0, 1, 2, 3)
+    assert len(one.points) == 30 + 2 * 5 + 5 + 10
+
+
+def test_a_channel_with_very_many_points_has_a_pass_of_its_own():
+    shared, alone = passes(several_channels(3000)[1])
+    assert shared.channels == (0, 1, 2)
+    assert alone.channels == (3,)
+    assert alone.orders == ((0, 0),)
+
+
+@pytest.mark.parametrize("points", [10, 3000])
+def test_residuals_do_not_depend_on_who_shares_a_pass(points):
+    problem, channels = several_channels(points)
+    solution = problem.solution(MLP.create(2, (6,), 1, key=jax.random.key(0)))
+    for found, channel in zip(residuals(channels, solution), channels, strict=True):
+        np.testing.assert_allclose(found, residuals([channel], solution)[0], rtol=1e-5, atol=1e-6)

@@ -242,6 +242,15 @@ def test_a_run_leaves_the_base_and_the_posterior(single):
     assert names == {"base-seed0.safetensors", "posterior-epinet-seed0.safetensors"}
 
 
+def test_a_run_leaves_a_page_and_the_command_writes_it_again(single):
+    page = single[1] / "report.html"
+    before = page.read_text()
+    assert "poisson1d" in before
+    page.unlink()
+    good("report", str(single[1]), cwd=single[1].parent)
+    assert page.read_text() == before
+
+
 def test_a_run_leaves_pictures(single):
     pictures = list(single[1].glob("*.png"))
     assert pictures
@@ -493,3 +502,11 @@ def test_ctrl_c_leaves_a_sound_folder(interrupted):
     folder = interrupted[3]
     assert read(folder / "run.json")["status"] == "interrupted"
     assert not [path.name for path in folder.iterdir() if path.name.startswith(".")]
+
+
+def test_an_epinet_on_a_base_that_has_not_seen_the_data(tmp_path):
+    good("compare", *POISSON, "--methods", "epinet,dropout", "--set", "epinet.base=physics", "--out", "mine", cwd=tmp_path)
+    assert {path.name for path in (tmp_path / "mine").glob("base*.safetensors")} == {
+        "base-seed0.safetensors",
+        "base-physics-seed0.safetensors",
+    }

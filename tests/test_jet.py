@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from epinn.activation import ACTIVATIONS
-from epinn.jet import Jet, activate, affine, join, lower_closure, opaque
+from epinn.jet import Jet, activate, affine, join, lower_closure, opaque, positive
 from epinn.network import MLP, Encoding, Frozen, trainable
 
 pytestmark = pytest.mark.usefixtures("quick_compile", "x64")
@@ -236,3 +236,34 @@ def test_lower_closure_is_closed_minimal_and_ordered(seed):
     assert closure[0] == (0, 0, 0)
     assert [sum(order) for order in closure] == sorted(sum(order) for order in closure)
     assert len(set(closure)) == len(closure)
+
+
+@pytest.mark.parametrize("fourier", [False, True])
+def test_many_points_at_once_are_as_one_by_one(fourier):
+    orders = lower_closure([(2, 0), (0, 1), (1, 1)])
+    points = jnp.asarray(np.random.default_rng(0).uniform(size=(7, 2)))
+    function = network(2, fourier=fourier)
+    extra = lambda x: join([function(x), jnp.asarray([0.3, 0.4])])  # noqa: E731
+    together = jax.jit(lambda p: extra(Jet.variable(p, orders)).stack)(points)
+    single = jax.jit(jax.vmap(lambda x: extra(Jet.variable(x, orders)).stack))(points)
+    assert together.shape == (7, len(orders), 4)
+    assert_same(together, single)
+
+
+def test_an_opaque_function_takes_many_points_too():
+    orders = lower_closure([(2,)])
+    points = jnp.linspace(0.0, 1.0, 5)[:, None]
+    found = opaque(jnp.sin, Jet.variable(points, orders)).stack[..., 0]
+    assert_same(found, jnp.stack([jnp.sin(points), jnp.cos(points), -jnp.sin(points)], axis=1)[..., 0])
+
+
+def test_positive_components_are_softplus_and_the_others_stay():
+    orders = lower_closure([(2,)])
+    function = lambda x: jnp.stack([jnp.sin(x[0]), x[0] ** 2])  # noqa: E731
+    assert_pushed(lambda x: positive(function_of(x), (1,)), jnp.asarray([0.4]), orders)
+    found = positive(function(jnp.asarray([0.4])), (1,))
+    np.testing.assert_allclose(found, [np.sin(0.4), np.log1p(np.exp(0.16))], rtol=1e-12)
+
+
+def function_of(x):
+    return opaque(lambda p: jnp.stack([jnp.sin(p[0]), p[0] ** 2]), x)

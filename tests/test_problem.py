@@ -1,15 +1,18 @@
 """A problem: names, short forms, points, unknowns, and its exact solution."""
 
+import dataclasses
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
+import epinn
 from epinn.channel import residuals
 from epinn.conditions import Constant, Data, Dirichlet, Equation, Initial, Neumann
 from epinn.domain import Box
-from epinn.network import Opaque
+from epinn.network import MLP, Opaque
 from epinn.problem import Points, Problem, Unknown, as_key, as_points
 
 pytestmark = pytest.mark.usefixtures("quick_compile")
@@ -217,3 +220,38 @@ def test_a_seed_stands_for_its_key():
 def test_mistakes_are_named(make, words, rejects):
     with rejects(*words):
         make()
+
+
+def positive_problem():
+    return epinn.Problem(
+        domain=epinn.Box(x=(0, 1)),
+        fields=("u", "k"),
+        positive="k",
+        equation=lambda u, k: k.xx + u * k,
+        exact=lambda x: (x, 1 + x**2),
+        points=epinn.Points(collocation=6),
+    )
+
+
+def test_a_positive_field_is_positive_in_predictions_and_in_operators(x64):
+    problem = positive_problem()
+    network = MLP.create(1, (5,), 2, key=jax.random.key(1))
+    solution, x = problem.solution(network), np.linspace(0, 1, 6)[:, None]
+    values, raw = solution(jnp.asarray(x)), jax.vmap(network)(jnp.asarray(x))
+    np.testing.assert_allclose(values[:, 1], np.log1p(np.exp(raw[:, 1])))
+    np.testing.assert_array_equal(values[:, 0], raw[:, 0])
+    step = 1e-4
+    second = (solution(x + step)[:, 1] - 2 * values[:, 1] + solution(x - step)[:, 1]) / step**2
+    (rows,) = residuals(problem.channels(0), solution)
+    np.testing.assert_allclose(rows[:, 0], second + values[:, 0] * values[:, 1], atol=1e-5)
+
+
+def test_the_exact_solution_of_a_positive_field_is_itself(x64):
+    problem = positive_problem()
+    x = jnp.linspace(0, 1, 4)[:, None]
+    np.testing.assert_allclose(problem.exact_solution()(x), problem.exact_at(x), rtol=1e-12)
+
+
+def test_only_a_field_can_be_positive(rejects):
+    with rejects("kk", "k"):
+        dataclasses.replace(positive_problem(), positive=("kk",))

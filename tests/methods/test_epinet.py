@@ -166,3 +166,10 @@ def test_unknown_parameters_get_a_spread_of_their_own():
     c = epinn.attach(pinn, problem, epochs=300, hidden=(8, 8)).unknowns(draws=500)["c"]
     assert abs(c.mean - 2.0) < 0.3
     assert 0 < c.std < 0.5
+
+
+def test_the_base_of_an_epinet_is_named(rejects):
+    assert epinn.methods.METHODS["epinet"]().base_sees_data
+    assert not epinn.methods.METHODS["epinet"](base="physics").base_sees_data
+    with rejects("physik", "physics"):
+        epinn.methods.METHODS["epinet"](base="physik")
