@@ -155,10 +155,14 @@ def test_the_paper_preset_has_the_papers_number(name):
 
 
 @pytest.mark.parametrize("problem", SHIPPED)
-def test_only_the_hmc_step_of_the_2d_problem_leaves_the_papers_usual_settings(problem):
+def test_few_problems_leave_the_papers_usual_settings(problem):
+    expected = {
+        "poisson2d-nonlinear": {"hmc.step_size": 1e-5},
+        "heat1d-inverse": {"epinet.base": "all"},
+        "burgers": {"points.collocation": 1000},
+    }
     usual, here = preset("paper", "").flat(), preset("paper", problem).flat()
-    changed = {name: here[name] for name in here if here[name] != usual[name]}
-    assert changed == ({"hmc.step_size": 1e-5} if problem == "poisson2d-nonlinear" else {})
+    assert {name: here[name] for name in here if here[name] != usual[name]} == expected.get(problem, {})
 
 
 def test_the_fast_preset_trains_less_than_the_paper():

@@ -7,7 +7,7 @@ import pytest
 from epinn import InputError, Progress
 from epinn.paper import reproduce
 from epinn.paper.published import rows
-from epinn.paper.reproduce import Reproduction
+from epinn.paper.reproduce import Reproduction, studies
 
 pytestmark = pytest.mark.usefixtures("tiny_paper")
 
@@ -158,3 +158,10 @@ def test_a_damaged_row_is_named(finished, tmp_path, suffix):
     (tmp_path / "rows" / f"{CHOSEN[0].name}.{suffix}").write_text("{")
     with pytest.raises(InputError, match=CHOSEN[0].name):
         again.records(CHOSEN[0]) if suffix == "json" else again.field(CHOSEN[0])
+
+
+def test_a_base_that_a_chain_does_not_use_still_counts_as_work(finished):
+    by_method = {study.method: study for study in studies(CHOSEN) if study.rows[0].noise}
+    costs = finished[0]._costs([(by_method["hmc"], [0]), (by_method["dropout"], [0]), (by_method["dropout"], [0])])
+    assert costs[1] > costs[2]
+    assert costs[1] - costs[2] == by_method["dropout"].work()[0]

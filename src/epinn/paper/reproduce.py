@@ -158,12 +158,13 @@ class Reproduction:
 
     def _costs(self, pending: Sequence[tuple[Study, Sequence[int]]]) -> list[float]:
         """The work in every study; a base that several share counts once."""
-        costs, trained = [], set()
+        costs: list[float] = []
+        trained: set[tuple[Path, tuple[float | None, ...]]] = set()
         for study, missing in pending:
             base, method = study.work()
             shelf = (self._bases(study), study.base_plan(()).noises)
             costs.append((method + (0 if shelf in trained else base)) * len(missing))
-            trained.add(shelf)
+            trained |= {shelf} if base else set()
         return costs
 
     def _compute(self, study: Study, seeds: Sequence[int], progress: Progress) -> None:
