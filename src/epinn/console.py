@@ -81,20 +81,21 @@ class Rows(Bar):
 
 
 def print_reproduction(found: Sequence[Comparison], folder: Path) -> None:
-    """Every row beside the published one, and how many printed values lie in our ranges."""
+    """Every row above the published one, and how many printed values lie in our ranges."""
     console = Console()
+    console = console if console.is_terminal else Console(width=120)  # a file has room
     for name in dict.fromkeys(one.row.table for one in found):
         rows = [one for one in found if one.row.table == name]
         table = Table(title=f"{TITLES[name]}: median (min to max) over {rows[0].seeds} seeds", title_justify="left")
         metrics = list(dict.fromkeys(metric for one in rows for metric in one.metrics))
-        for title in ("noise", "", *[t for metric in metrics for t in (PAPER_COLUMNS[metric], "published")], "time (s)"):
+        for title in ("noise", "", *(PAPER_COLUMNS[metric] for metric in metrics)):
             table.add_column(title, justify="left" if title == "" else "right")
         for one in rows:
-            cells = [f"{one.row.noise:g}", panel_title(one)]
-            for metric in metrics:
-                mark = "" if one.inside(metric) else " *"
-                cells += [in_range(one.ours.get(metric), DIGITS[metric]), f"{one.row.values[metric]:.{DIGITS[metric]}f}{mark}"]
-            table.add_row(*cells, in_range(one.ours.get("time_s"), 1))
+            ours = [in_range(one.ours.get(metric), DIGITS[metric]) for metric in metrics]
+            marks = ["" if one.inside(metric) else "* " for metric in metrics]
+            printed = [f"{mark}{one.row.values[m]:.{DIGITS[m]}f}" for mark, m in zip(marks, metrics, strict=True)]
+            table.add_row(f"{one.row.noise:g}", panel_title(one), *ours)
+            table.add_row("", "  published", *printed, style="dim")
         console.print(table)
     for method, per_metric in counts(found).items():
         inside, of = (sum(pair[i] for pair in per_metric.values()) for i in (0, 1))

@@ -63,6 +63,10 @@ def test_every_row_has_one_record_per_seed_at_its_noise_level(finished):
         assert finished[0].seconds(row) > 0
 
 
+def test_nothing_unfinished_is_left_behind(finished):
+    assert {path.name for path in finished[0].path.iterdir()} == {"rows", "bases", "run.json"}
+
+
 def test_a_chain_has_its_diagnostics(finished):
     row = next(row for row in CHOSEN if row.method == "hmc")
     assert {"acceptance", "rhat", "ess"} <= set(finished[0].records(row)[0]["diagnostics"])

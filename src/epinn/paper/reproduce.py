@@ -141,6 +141,8 @@ class Reproduction:
             status = "failed"
             raise
         finally:
+            if (self.path / UNFINISHED).is_dir() and not any((self.path / UNFINISHED).iterdir()):
+                (self.path / UNFINISHED).rmdir()
             self.folder.finish(status)
 
     def _run(self, rows: Sequence[Published], seeds: Sequence[int], progress: Progress, tell: Tell) -> None:
