@@ -46,8 +46,8 @@ def equation(u, x):
     return u.xx + jnp.pi**2 * jnp.sin(jnp.pi * x)
 
 
-def every_time(listener, folder):
-    return Keeper(listener, folder, interval=0.0)
+def every_time(listener, folder, identity="mine"):
+    return Keeper(listener, folder, identity, interval=0.0)
 
 
 @pytest.fixture
@@ -79,6 +79,7 @@ def test_a_training_goes_on_where_it_stopped_and_ends_the_same(tmp_path, whole, 
     for a, b in zip(again, whole, strict=True):
         assert_same(a.solution, b.solution)
         assert a.steps[-1] == 300
+        assert a.seconds > 0
         assert len(a.losses) == len(a.steps)
 
 
@@ -97,7 +98,7 @@ def test_a_chain_goes_on_where_it_stopped_and_ends_the_same(tmp_path, whole, eag
 
 
 def test_nothing_is_written_before_its_time(tmp_path):
-    keeper = Keeper(Progress(), tmp_path / "kept", interval=1000.0)
+    keeper = Keeper(Progress(), tmp_path / "kept", "mine", interval=1000.0)
     keeper.keep("a", lambda: pytest.fail("asked for the state"))
     assert not (tmp_path / "kept").exists()
 
@@ -124,6 +125,27 @@ def test_the_state_of_something_else_is_not_taken(tmp_path):
     keeper.keep("a", lambda: np.zeros(2))
     assert keeper.recall("a", (np.zeros(2), np.zeros(1))) is None
     assert keeper.recall("b", np.zeros(2)) is None
+    assert keeper.recall("a", np.zeros(3)) is None
+    assert keeper.recall("a", np.zeros(2, np.float32)) is None
+    assert every_time(Progress(), tmp_path, "another").recall("a", np.zeros(2)) is None
+    assert keeper.recall("a", np.zeros(2)) is not None
+
+
+def test_what_cannot_be_written_stops_no_work(tmp_path):
+    (tmp_path / "file").write_text("")
+    keeper = every_time(Progress(), tmp_path / "file" / "folder")
+    keeper.keep("a", lambda: np.zeros(2))
+    keeper.clear()
+    assert keeper.recall("a", np.zeros(2)) is None
+
+
+def test_other_seeds_and_other_settings_start_anew(tmp_path, whole, eager):
+    with pytest.raises(KeyboardInterrupt):
+        fit_seeds([problem()] * 2, keys=KEYS, base=BASE, progress=every_time(Stops("training", 200), tmp_path))
+    listener = Stops()
+    (alone,) = fit_seeds([problem()], keys=[0], base=BASE, progress=every_time(listener, tmp_path))
+    assert listener.first["training"] == 0
+    np.testing.assert_allclose(alone([[0.3]]), whole[0]([[0.3]]), rtol=1e-4)
 
 
 def test_a_finished_stage_leaves_nothing_behind(tmp_path):
@@ -135,5 +157,5 @@ def test_a_finished_stage_leaves_nothing_behind(tmp_path):
 
 def test_progress_reaches_the_listener(tmp_path, whole):
     listener = Stops()
-    fit_seeds([problem()], keys=[0], base=dataclasses.replace(BASE, epochs=5), progress=Keeper(listener, tmp_path))
+    fit_seeds([problem()], keys=[0], base=dataclasses.replace(BASE, epochs=5), progress=Keeper(listener, tmp_path, "mine"))
     assert "training" in listener.first

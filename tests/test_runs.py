@@ -233,3 +233,15 @@ def test_a_run_that_fails_says_so(resumed, tmp_path, monkeypatch):
 def test_no_temporary_files_stay_behind(resumed):
     *_, path = resumed
     assert not [name for name in contents(path) if name.startswith(".")]
+
+
+def test_a_problem_that_has_changed_is_not_gone_on_with(tmp_path, rejects):
+    file = tmp_path / "mine.py"
+    text = "import epinn\nmine = epinn.Problem(domain=epinn.Box(x=(0, 1)), equation=lambda u: u.x)\n"
+    file.write_text(text)
+    plan = Plan(find(f"{file}:mine"), ("epinet",), (None,), (0,), PLAN.settings)
+    description = json.loads(json.dumps(plan.describe("fast")))
+    assert Plan.from_description(description).identity() == plan.identity()
+    file.write_text(text.replace("u.x)", "u.x + u)"))
+    with rejects("mine", "changed"):
+        Plan.from_description(description)

@@ -25,11 +25,15 @@ class Bases:
     def __init__(self, folder: Path):
         self._folder = folder
 
+    def has(self, plan: Plan, *, sees_data: bool = True) -> bool:
+        """Whether there is nothing left to train for a plan."""
+        return all(self._has(_stem(plan, case, sees_data), case) for case in plan.cases)
+
     def get(self, plan: Plan, progress: Progress, *, sees_data: bool = True) -> list[Pinn]:
         """The base PINNs of all cases of a plan."""
         stems = [_stem(plan, case, sees_data) for case in plan.cases]
-        if not all(self._has(stem, case) for stem, case in zip(stems, plan.cases, strict=True)):
-            keeper = Keeper(progress, self._folder / UNFINISHED)
+        if not self.has(plan, sees_data=sees_data):
+            keeper = Keeper(progress, self._folder / UNFINISHED, f"{plan.identity()} {sees_data}")
             pinns = fit_base(plan, keeper, sees_data=sees_data)
             self._save(stems, plan, pinns)
             keeper.clear()

@@ -162,7 +162,7 @@ def reproduce(
     tables: Annotated[
         list[str] | None, typer.Argument(metavar="[TABLE]...", help="Tables of the paper; all by default.")
     ] = None,
-    list_: Annotated[bool, typer.Option("--list", help="Name the tables and their rows.")] = False,
+    list_: Annotated[bool, typer.Option("--list", help="Name the tables, and how many rows they have.")] = False,
     seeds: Annotated[int, typer.Option(min=1, help="How many seeds per row.")] = 10,
     out: Annotated[Path, typer.Option(help="Folder for the results; rows that are in it are not computed again.")] = Path(
         "runs/paper"
@@ -194,6 +194,7 @@ def resume(folder: Annotated[Path, typer.Argument(help="A run folder.")], json: 
     existing = RunFolder.open(folder)
     description = existing.read_json("run.json")
     if description.get("kind") == KIND:
+        description = Reproduction.open(folder).description
         tables, seeds = description["tables"], description["seeds"]
         wanted = [row for table in tables for row in rows(table)]
         return _reproduce(Reproduction.create(folder, tables, seeds), wanted, seeds, json)
@@ -217,8 +218,10 @@ def _reproduce(folder: "Reproduction", wanted: "list[Published]", seeds: int, as
         with Rows(quiet=as_json) as bar:
             folder.run(wanted, range(seeds), bar, bar.tell)
     except KeyboardInterrupt:
-        _fail(f"interrupted; what was finished is in {folder.path}. Go on with: epinn resume {folder.path}", 130)
-    found = publish(folder)
+        hint = f"Go on with: epinn resume {folder.path}. To see what is there: epinn report {folder.path}"
+        _fail(f"interrupted; what was finished is in {folder.path}. {hint}", 130)
+    names = {row.name for row in wanted}
+    found = [one for one in publish(folder) if one.row.name in names]
     if as_json:
         typer.echo(json.dumps(finite([one.record() for one in found]), indent=2))
     else:

@@ -9,6 +9,7 @@ import jax
 import numpy as np
 from jaxtyping import PRNGKeyArray
 
+from . import __version__
 from .channel import describe_noise
 from .errors import InputError
 from .evaluation import Evaluation, evaluate
@@ -19,6 +20,7 @@ from .problem import Problem, as_key
 from .sampler import Sampler
 from .settings import Settings, preset
 from .source import Source, find
+from .storage import digest
 from .train import Progress
 
 METRICS = ("sharpness", "coverage", "rmse", "nll", "crps", "interval_score")
@@ -52,6 +54,10 @@ class Plan:
         points = dataclasses.asdict(self.settings.points)
         return [self.source.make(case.noise, case.seed, points) for case in self.cases]
 
+    def identity(self) -> str:
+        """A short text that differs for whatever would give another result."""
+        return digest([self.source.spec, self.source.fingerprint, self.noises, self.seeds, self.settings.flat(), __version__])
+
     def check(self) -> None:
         """Find mistakes in problem and settings now, before anything is written or trained."""
         self.problems()[0].check()
@@ -62,6 +68,7 @@ class Plan:
         """All that defines this plan, as plain data."""
         return {
             "problem": self.source.spec,
+            "fingerprint": self.source.fingerprint,
             "methods": list(self.methods),
             "noise": self.noises[0],
             "seeds": list(self.seeds),
@@ -75,6 +82,8 @@ class Plan:
         flat = {name: tuple(v) if isinstance(v, list) else v for name, v in description["settings"].items()}
         settings = preset(description["preset"], description["problem"]).changed(flat)
         source, seeds = find(description["problem"]), tuple(description["seeds"])
+        if description.get("fingerprint", source.fingerprint) != source.fingerprint:
+            raise InputError(f"the file of {source.name} has changed since this run began; start a new run for it.")
         return cls(source, tuple(description["methods"]), (description["noise"],), seeds, settings)
 
 
@@ -99,14 +108,8 @@ def fit_base(plan: Plan, progress: Progress, *, sees_data: bool = True, epochs: 
     keys = [_key(case.seed, 1) for case in plan.cases[: len(shown)]]
     pinns = fit_seeds(shown, keys=keys, base=base, weights=plan.settings.weights, progress=progress)
     repeated = pinns * (len(problems) // len(pinns))
-    return [facing(p, dataclasses.replace(pinn, base=plan.settings.base)) for p, pinn in zip(problems, repeated, strict=True)]
-
-
-def facing(problem: Problem, pinn: Pinn) -> Pinn:
-    """A base PINN before a problem with more conditions than it was trained on, at the points that it was trained at."""
-    known = {channel.name: channel for channel in pinn.channels}
-    channels = tuple(known.get(channel.name, channel) for channel in problem.channels(0))
-    return dataclasses.replace(pinn, problem=problem, channels=channels)
+    asked = [dataclasses.replace(pinn, base=plan.settings.base) for pinn in repeated]
+    return asked if sees_data else [pinn.facing(p) for p, pinn in zip(problems, asked, strict=True)]
 
 
 def attach_method(plan: Plan, method: str, pinns: Sequence[Pinn], progress: Progress) -> Iterator[Result]:

@@ -1,5 +1,6 @@
 """The base PINN: a network, and the unknown parameters, fitted to the channels of a problem."""
 
+import dataclasses
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -77,6 +78,7 @@ class Pinn:
     solution: Solution
     problem: Problem
     channels: tuple[Channel, ...]
+    points_key: PRNGKeyArray | int = 0
     base: Base = Base()
     weights: Weights = Weights()
     steps: list[int] = field(default_factory=list)
@@ -86,6 +88,10 @@ class Pinn:
 
     def __call__(self, points: Any) -> Float[Array, "n fields"]:
         return self.solution(as_points(points, self.problem.domain))
+
+    def facing(self, problem: Problem) -> "Pinn":
+        """The same network before another problem (with more data, say), at the points that it was trained at."""
+        return dataclasses.replace(self, problem=problem, channels=problem.channels(self.points_key))
 
 
 class PinnObjective(Objective):
@@ -143,6 +149,7 @@ def fit_seeds(
             solution=s,
             problem=p,
             channels=c,
+            points_key=key,
             base=base,
             weights=weights,
             steps=outcomes[0].steps,
@@ -150,7 +157,9 @@ def fit_seeds(
             seconds=seconds,
             failure=next((outcome.failures[i] for outcome in outcomes if outcome.failures[i]), None),
         )
-        for i, (s, p, c) in enumerate(zip(unstack(solution, size), problems, unstack(channels, size), strict=True))
+        for i, (s, p, c, key) in enumerate(
+            zip(unstack(solution, size), problems, unstack(channels, size), point_keys, strict=True)
+        )
     ]
 
 

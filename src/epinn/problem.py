@@ -191,7 +191,7 @@ class Problem:
 
         def before_softplus(x: Float[Array, " d"]) -> Float[Array, " fields"]:
             exact = self.exact_at(x[None])[0]
-            return jnp.where(columns, jnp.log(jnp.expm1(jnp.where(columns, exact, 1.0))), exact)
+            return jnp.where(columns, _before_softplus(jnp.where(columns, exact, 1.0)), exact)
 
         network = Opaque(before_softplus if columns.any() else lambda x: self.exact_at(x[None])[0])
         guesses = {}
@@ -223,6 +223,11 @@ class Problem:
             return np.zeros((0, self.domain.dimension)), np.zeros(0)
         channels = [d.channel(self, as_key(0)) for d in found]
         return np.concatenate([c.points for c in channels]), np.concatenate([c.target[:, 0] for c in channels])
+
+
+def _before_softplus(value: Array) -> Array:
+    """What softplus turns into `value`, also where exp(value) is no number any more."""
+    return value + jnp.log(-jnp.expm1(-value))
 
 
 def as_key(key: PRNGKeyArray | int) -> PRNGKeyArray:

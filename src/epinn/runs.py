@@ -139,7 +139,7 @@ def _execute(plan: Plan, folder: RunFolder, progress: Progress) -> list[dict[str
         else:
             pinns = fit_base(plan, Progress(), epochs=0)
         done = {record["seed"] for record in records if record["method"] == method}
-        keeper = Keeper(progress, unfinished)
+        keeper = Keeper(progress, unfinished, f"{plan.identity()} {method}")
         if done == set(plan.seeds):
             results = reopen_method(plan, method, pinns, [load_tree(folder.posterior_path(method, s)) for s in plan.seeds])
         else:

@@ -1,5 +1,6 @@
 """Where a problem comes from: a shipped name, or `path/to/file.py:name` of the user's own."""
 
+import hashlib
 import importlib.util
 import inspect
 import sys
@@ -22,6 +23,7 @@ class Source:
     name: str
     content: Problem | Callable[..., Problem]
     spec: str  # how to find it again, from anywhere
+    fingerprint: str = ""  # of the user's file, to notice when it changes
 
     def default_noise(self) -> float | None:
         """The noise level when none is asked for; None for a problem that has no such notion."""
@@ -62,7 +64,8 @@ def find(spec: str) -> Source:
     if not path.endswith(".py"):
         raise InputError(f"{unknown_name('problem', spec, SHIPPED)} Your own is path/to/file.py:name.")
     content = _load(Path(path), name)
-    return Source(name or Path(path).stem, content, f"{Path(path).resolve()}{name and ':' + name}")
+    spec = f"{Path(path).resolve()}{name and ':' + name}"
+    return Source(name or Path(path).stem, content, spec, hashlib.sha256(Path(path).read_bytes()).hexdigest()[:16])
 
 
 def _load(path: Path, name: str) -> Any:

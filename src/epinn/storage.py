@@ -1,5 +1,6 @@
 """Trees of epinn's own modules as safetensors files: arrays as tensors, structure as JSON. Nothing in them is executed."""
 
+import hashlib
 import importlib
 import json
 import math
@@ -58,6 +59,11 @@ def write_atomically(path: Path, content: bytes) -> None:
 def write_json(path: Path, content: Any) -> None:
     """Plain data as a JSON file, whole or not at all."""
     write_atomically(path, (json.dumps(finite(content), indent=2) + "\n").encode())
+
+
+def digest(content: Any) -> str:
+    """A short text that tells plain data apart."""
+    return hashlib.sha256(json.dumps(finite(content), sort_keys=True).encode()).hexdigest()[:10]
 
 
 def finite(value: Any) -> Any:

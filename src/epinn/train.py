@@ -167,8 +167,9 @@ def minimise(
     like, state = _single(parameters), _start_seeds(parameters, tuple(channels), keys, descent, adaptive)
     steps: list[int] = []
     losses: list[np.ndarray] = []
-    if (kept := report.recall(stage, (state, np.zeros(0, int), np.zeros(0)))) is not None:
+    if (kept := report.recall(stage, (state, np.zeros(0, int), np.zeros(0), np.zeros(())))) is not None:
         state, steps, losses = kept[0], kept[1].tolist(), list(kept[2])
+        started -= float(kept[3])
     report(stage, steps[-1] if steps else 0, descent.epochs, {})
     done, call, unit = steps[-1] if steps else 0, min(50, descent.epochs), redraw.every if redraw else 1
     fresh = True
@@ -183,7 +184,7 @@ def minimise(
         done += blocks * per_block
         steps.append(done)
         report(stage, done, descent.epochs, dict(zip(names, np.median(losses[-1], axis=0).tolist(), strict=True)))
-        report.keep(stage, functools.partial(_to_keep, state, steps, losses))
+        report.keep(stage, functools.partial(_to_keep, state, steps, losses, started))
         if np.all(np.asarray(state.stopped) >= 0):
             break
         if not fresh:  # the first call also compiles, so its time says nothing
@@ -197,8 +198,9 @@ def minimise(
     return Outcome(trained, steps, record, time.perf_counter() - started, failures)
 
 
-def _to_keep(state: State, steps: list[int], losses: list[np.ndarray]) -> tuple[State, np.ndarray, np.ndarray]:
-    return state, np.asarray(steps), np.stack(losses)
+def _to_keep(state: State, steps: list[int], losses: list[np.ndarray], started: float) -> tuple[State, *tuple[np.ndarray, ...]]:
+    """All that is needed to go on, the seconds spent so far included."""
+    return state, np.asarray(steps), np.stack(losses), np.asarray(time.perf_counter() - started)
 
 
 @eqx.filter_jit

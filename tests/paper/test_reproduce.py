@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 
 from epinn import InputError, Progress
@@ -60,7 +61,7 @@ def test_every_row_has_one_record_per_seed_at_its_noise_level(finished):
         records = finished[0].records(row)
         assert [record["seed"] for record in records] == [0, 1]
         assert {(record["noise"], record["method"]) for record in records} == {(row.noise, row.method)}
-        assert finished[0].seconds(row) > 0
+        assert finished[0].seconds([row]) > 0
 
 
 def test_nothing_unfinished_is_left_behind(finished):
@@ -115,6 +116,31 @@ def test_rows_of_other_settings_are_computed_anew(finished, tmp_path, monkeypatc
     again.run(CHOSEN[:1], range(2), Progress(), Told())
     assert [seeds for _, seeds in found] == [[0, 1]]
     assert again.settings(CHOSEN[0])["predict.draws"] == 21
+    assert not np.array_equal(again.field(CHOSEN[0])["mean"], finished[0].field(CHOSEN[0])["mean"])
+
+
+def test_a_row_without_its_field_is_computed_again(finished, tmp_path, monkeypatch):
+    again = copy_of(finished[0], tmp_path)
+    (tmp_path / "rows" / f"{CHOSEN[0].name}.npz").unlink()
+    found = computed(monkeypatch)
+    again.run(CHOSEN[:1], range(2), Progress(), Told())
+    assert [seeds for _, seeds in found] == [[0, 1]]
+    np.testing.assert_array_equal(again.field(CHOSEN[0])["mean"], finished[0].field(CHOSEN[0])["mean"])
+
+
+def test_time_that_rows_share_counts_once(finished):
+    epinet, dropout = CHOSEN[:2]
+    both, one, other = (finished[0].seconds(rows) for rows in ([epinet, dropout], [epinet], [dropout]))
+    assert max(one, other) < both < one + other
+
+
+@pytest.mark.parametrize(
+    "content", ['{"epinn": "0", "kind": "reproduction"}', '{"kind": "reproduction", "tables": ["x"], "seeds": 1}']
+)
+def test_half_a_description_is_refused(tmp_path, rejects, content):
+    (tmp_path / "run.json").write_text(content)
+    with rejects("run.json"):
+        Reproduction.open(tmp_path)
 
 
 def test_an_interrupted_reproduction_goes_on_where_it_stopped(tmp_path, monkeypatch):

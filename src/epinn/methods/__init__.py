@@ -36,7 +36,7 @@ def attach(
     if problem is not None and problem is not pinn.problem:
         if problem.names != pinn.problem.names:
             raise InputError("the problem has other fields, coordinates or unknowns than the one the PINN was trained on.")
-        pinn = dataclasses.replace(pinn, problem=problem, channels=problem.channels(key))
+        pinn = pinn.facing(problem)
     (posterior,) = attach_seeds([pinn], method, keys=[key], progress=progress, **settings)
     if posterior.failure:
         raise Diverged(posterior.failure)

@@ -69,6 +69,7 @@ class Trace(eqx.Module):
     acceptance: Float[np.ndarray, "seeds chains samples"]
     divergent: Bool[np.ndarray, "seeds chains samples"]
     step_size: Float[np.ndarray, " seeds"]
+    seconds: float
 
 
 @dataclass(frozen=True)
@@ -107,11 +108,10 @@ class HmcMethod(Method):
         return self.start == "trained"
 
     def attach(self, pinns: Sequence[Pinn], keys: PRNGKeyArray, progress: Progress) -> list[Posterior]:
-        started, size = time.perf_counter(), len(pinns)
+        size = len(pinns)
         start_keys, chain_keys = purposes(keys, 2)
         targets = stack([_target(pinn, self.prior_sd) for pinn in pinns])
         trace = _sample(self, targets, self._start(pinns, targets, start_keys), chain_keys, progress)
-        seconds = (time.perf_counter() - started) / size
         posteriors = []
         for i, (pinn, target) in enumerate(zip(pinns, unstack(targets, size), strict=True)):
             stored = jax.tree.map(lambda leaf, i=i: jnp.asarray(leaf[i].reshape(-1, *leaf.shape[3:])), trace.stored)
@@ -124,7 +124,7 @@ class HmcMethod(Method):
                     method=self.name,
                     diagnostics=diagnostics,
                     warnings=_complaints(diagnostics, self),
-                    seconds=seconds,
+                    seconds=trace.seconds / size,
                 )
             )
         return posteriors
@@ -193,14 +193,14 @@ def _repeated(position: Position, chains: int) -> Position:
 
 
 def _sample(method: HmcMethod, targets: Target, start: Position, keys: PRNGKeyArray, progress: Progress) -> Trace:
-    per_call = STORED_PER_CALL * method.thin
+    started, per_call = time.perf_counter(), STORED_PER_CALL * method.thin
     burn, keep = (-(-n // per_call) for n in (method.burn_in, method.samples))  # whole calls, so at least what was asked
     done, step_size = 0, np.full(len(keys), method.step_size)
     kept: list[Any] = []
-    nothing = (jax.tree.map(np.asarray, start), *[np.zeros(0)] * 3)
-    if (recalled := progress.recall("hmc", (start, step_size, np.zeros(0), nothing))) is not None:
-        start, step_size, done = recalled[0], recalled[1], int(recalled[2])
-        kept = [recalled[3]] if done > burn else []
+    nothing = (jax.tree.map(lambda _: np.zeros(0), start), *[np.zeros(0)] * 3)
+    if (recalled := progress.recall("hmc", (start, step_size, np.asarray(0), np.zeros(()), nothing))) is not None:
+        start, step_size, done, started = recalled[0], recalled[1], int(recalled[2]), started - float(recalled[3])
+        kept = [recalled[4]] if done > burn else []
     progress("hmc", done * per_call, (burn + keep) * per_call, {})
     for call in range(done, burn + keep):
         start, record = _advance(method, targets, start, keys, jnp.asarray(call), jnp.asarray(step_size, float))
@@ -210,11 +210,12 @@ def _sample(method: HmcMethod, targets: Target, start: Position, keys: PRNGKeyAr
         elif method.adapt:
             step_size = step_size * np.exp(accepted - ACCEPTED)
         progress("hmc", (call + 1) * per_call, (burn + keep) * per_call, {"acceptance": float(accepted.mean())})
-        progress.keep("hmc", functools.partial(_to_keep, (start, step_size, np.asarray(call + 1)), kept, nothing))
+        state = (start, step_size, np.asarray(call + 1), np.asarray(time.perf_counter() - started))
+        progress.keep("hmc", functools.partial(_to_keep, state, kept, nothing))
     limits = [method.samples // method.thin or 1, *[method.samples] * 3]
     parts = (jax.tree.map(lambda a, n=n: a[:, :, :n], part) for part, n in zip(_joined(kept), limits, strict=True))
     stored, field, acceptance, divergent = parts
-    return Trace(stored, field, acceptance, divergent, step_size)
+    return Trace(stored, field, acceptance, divergent, step_size, time.perf_counter() - started)
 
 
 def _to_keep(state: tuple, records: Sequence[Any], nothing: Any) -> tuple:

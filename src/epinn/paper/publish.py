@@ -40,12 +40,12 @@ def publish(reproduction: Reproduction) -> list[Comparison]:
 
 def page(reproduction: Reproduction, found: Sequence[Comparison], pictures: Mapping[str, Sequence[Picture]]) -> Page:
     """The report: what lies inside our ranges and what does not, then all tables and figures, then how it was made."""
-    about, seconds = reproduction.description, sum(reproduction.seconds(one.row) for one in found)
+    about, seconds = reproduction.description, reproduction.seconds([one.row for one in found])
     seeds = sorted({one.seeds for one in found})
     machine, versions = about["machine"], about["versions"]
     return Page(
         title="The E-PINN paper, reproduced",
-        subtitle=f"{len(found)} of {len(rows())} rows, {' to '.join(map(str, seeds)) or 'no'} seeds each",
+        subtitle=f"{len(found)} of {len(rows())} rows, {_from_to(seeds)} seeds each",
         summary=tuple(_summary(found, seconds)),
         sections=(
             Section("What lies inside our range", tables=(_count_table(found),) if found else ()),
@@ -60,7 +60,7 @@ def page(reproduction: Reproduction, found: Sequence[Comparison], pictures: Mapp
         ),
         facts={
             "Command": f"`{_command(found, max(seeds, default=0))}`",
-            "Computing time": f"{seconds:.0f} s, summed over the rows",
+            "Computing time": f"{seconds:,.0f} s, summed over all that was computed",
             "Seeds": f"0 to {max(seeds) - 1}" if seeds else "none",
             "Machine": f"{machine['device']} ({machine['platform']}), {machine['system']}",
             "Versions": ", ".join(f"{name} {value}" for name, value in {"epinn": about["epinn"], **versions}.items()),
@@ -70,6 +70,12 @@ def page(reproduction: Reproduction, found: Sequence[Comparison], pictures: Mapp
 
 
 SETTINGS_NOTE = "The paper's settings; rows that leave them say so. Where the paper is silent, docs/paper.md gives our choice."
+
+
+def _from_to(numbers: Sequence[int]) -> str:
+    if not numbers:
+        return "no"
+    return str(min(numbers)) if min(numbers) == max(numbers) else f"{min(numbers)} to {max(numbers)}"
 
 
 def _command(found: Sequence[Comparison], seeds: int) -> str:
@@ -160,7 +166,7 @@ def _tables(shown: Sequence[Comparison]) -> tuple[Table, ...]:
     costs = tuple(column for title in TIMES.values() for column in (title, "published"))
     return (
         Table(
-            f"Median (min to max) over {shown[0].seeds} seeds",
+            f"Median (min to max) over {_from_to([one.seeds for one in shown])} seeds",
             (name, "Noise", *beside),
             tuple((*_name(one), *(cell for metric in metrics for cell in _beside(one, metric))) for one in shown),
             "✓ and ✗: inside and outside our range.",
@@ -206,10 +212,7 @@ def _settings_table(reproduction: Reproduction, found: Sequence[Comparison]) -> 
     values: dict[str, dict[str, list[str]]] = {}
     for one in found:
         for name, value in reproduction.settings(one.row).items():
-            shown = (
-                ",".join(map(str, value)) if isinstance(value, list) else "(the problem's own)" if value is None else str(value)
-            )
-            values.setdefault(name, {}).setdefault(shown, []).append(one.row.table)
+            values.setdefault(name, {}).setdefault(_shown(value), []).append(one.row.table)
     body = []
     for name, by_value in values.items():
         if len(by_value) == 1:

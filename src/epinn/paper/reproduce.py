@@ -1,9 +1,7 @@
 """The paper's experiments, row by row. What is alike runs together, what is finished is kept, what was interrupted goes on."""
 
 import dataclasses
-import hashlib
 import io
-import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,14 +16,15 @@ from ..bases import UNFINISHED, Bases
 from ..checkpoint import Keeper
 from ..errors import InputError
 from ..evaluation import Evaluation
-from ..experiment import Plan, attach_method, facing, fit_base
+from ..experiment import Plan, attach_method, fit_base
 from ..pinn import Pinn
 from ..runs import MARKER, RunFolder, circumstances
 from ..settings import Settings, preset
 from ..source import find
-from ..storage import finite, write_atomically, write_json
+from ..storage import digest, finite, write_atomically, write_json
 from ..train import Progress
 from .published import Published
+from .published import tables as known_tables
 
 KIND = "reproduction"
 IDLE_POINTS = {"cpu": 50}  # how many points' worth of time a step costs before it has done anything
@@ -85,7 +84,7 @@ def studies(rows: Sequence[Published]) -> list[Study]:
     settings: dict[str, Settings] = {}
     for row in rows:
         chosen = preset("paper", row.problem).changed(row.changes)
-        key = _digest([row.problem, row.method, row.noise > 0, chosen.flat()])
+        key = digest([row.problem, row.method, row.noise > 0, chosen.flat()])
         groups.setdefault(key, []).append(row)
         settings[key] = chosen
     return [Study(tuple(group), settings[key]) for key, group in groups.items()]
@@ -102,17 +101,17 @@ class Reproduction:
         """A folder for a reproduction, new or to be continued."""
         if path.exists() and not path.is_dir():
             raise InputError(f"{path} is a file; --out needs a folder.")
+        here = circumstances()  # takes a while on a GPU, so before anything is looked at that others may change
+        old = cls.open(path).description if path.exists() and any(path.iterdir()) else {}
+        named = list(dict.fromkeys([*old.get("tables", []), *tables]))
+        about = {MARKER: __version__, "kind": KIND, "tables": named, "seeds": seeds, **here, "status": "running"}
         found = cls(path)
-        old: dict[str, Any] = {}
-        if path.exists() and any(path.iterdir()):
-            old = cls.open(path).description
         try:
-            (path / "rows").mkdir(parents=True, exist_ok=True)
+            path.mkdir(parents=True, exist_ok=True)
+            found.folder.write_json("run.json", about)
+            (path / "rows").mkdir(exist_ok=True)
         except OSError as error:
             raise InputError(f"the folder {path} cannot be made ({error.strerror}); choose another with --out.") from None
-        named = list(dict.fromkeys([*old.get("tables", []), *tables]))
-        now = {MARKER: __version__, "kind": KIND, "tables": named, "seeds": seeds}
-        found.folder.write_json("run.json", {**now, **circumstances(), "status": "running"})
         return found
 
     @classmethod
@@ -121,6 +120,10 @@ class Reproduction:
         found = cls(path)
         if not (path / "run.json").is_file() or found.description.get("kind") != KIND:
             raise InputError(f"{path} is not empty and holds no reproduction of epinn's; choose another folder with --out.")
+        about = found.description
+        whole = isinstance(about.get("tables"), list) and isinstance(about.get("seeds"), int) and "machine" in about
+        if not whole or not set(about["tables"]) <= set(known_tables()):
+            raise InputError(f"{path / 'run.json'} does not describe a whole reproduction; delete it and run again.")
         return found
 
     @property
@@ -164,14 +167,15 @@ class Reproduction:
         trained: set[tuple[Path, tuple[float | None, ...]]] = set()
         for study, missing in pending:
             base, method = study.work()
+            base = 0.0 if Bases(self._bases(study)).has(study.base_plan(missing)) else base
             shelf = (self._bases(study), study.base_plan(()).noises)
             costs.append((method + (0 if shelf in trained else base)) * len(missing))
             trained |= {shelf} if base else set()
         return costs
 
     def _compute(self, study: Study, seeds: Sequence[int], progress: Progress) -> None:
-        started, plan, unfinished = time.perf_counter(), study.plan(seeds), self.path / UNFINISHED / study.rows[0].name
-        keeper = Keeper(progress, unfinished)
+        plan = study.plan(seeds)
+        keeper = Keeper(progress, self.path / UNFINISHED / study.rows[0].name, f"{plan.identity()} {study.method}")
         records: dict[float, list[dict[str, Any]]] = {row.noise: [] for row in study.rows}
         fields: dict[float, Evaluation] = {}
         for result in attach_method(plan, study.method, self._base(study, seeds, progress), keeper):
@@ -179,11 +183,11 @@ class Reproduction:
             records[noise].append(result.record)
             if result.case.seed == seeds[0]:
                 fields[noise] = result.evaluation
-        seconds = (time.perf_counter() - started) / len(study.rows)
         for row in study.rows:
-            if not self.records(row) or min(seeds) < min(record["seed"] for record in self.records(row)):
+            kept = self._kept(row, study.settings)
+            if not kept or min(seeds) < min(kept):
                 self._save_field(row, fields[row.noise])
-            self._save(row, study.settings, records[row.noise], seconds)
+            self._save(row, study.settings, kept | {record["seed"]: record for record in records[row.noise]})
         keeper.clear()
 
     def _base(self, study: Study, seeds: Sequence[int], progress: Progress) -> list[Pinn]:
@@ -193,12 +197,12 @@ class Reproduction:
         self._bases(study).mkdir(parents=True, exist_ok=True)
         pinns = Bases(self._bases(study)).get(base_plan, progress)
         repeated = pinns * (len(plan.cases) // len(pinns))
-        return [facing(problem, pinn) for problem, pinn in zip(plan.problems(), repeated, strict=True)]
+        return [pinn.facing(problem) for problem, pinn in zip(plan.problems(), repeated, strict=True)]
 
     def _bases(self, study: Study) -> Path:
         """Where the base PINNs of a study are: those with the same settings share a folder."""
         kept = {name: v for name, v in study.settings.flat().items() if name.split(".")[0] in ("base", "points", "weights")}
-        return self.path / "bases" / f"{study.problem}-{_digest(kept)}"
+        return self.path / "bases" / f"{study.problem}-{digest(kept)}"
 
     def records(self, row: Published) -> list[dict[str, Any]]:
         """The records of a row, one per seed; none if there are none yet."""
@@ -208,9 +212,18 @@ class Reproduction:
         """The settings behind a row."""
         return self._row(row).get("settings", {})
 
-    def seconds(self, row: Published) -> float:
-        """The time that a row took, its share of what ran together with others; seeds that came later included."""
-        return self._row(row).get("seconds", 0.0)
+    def seconds(self, rows: Sequence[Published]) -> float:
+        """The time that all these rows took; what several share, bases and whole rows, counts once."""
+        spent: dict[tuple, float] = {}
+        for study in studies(rows):
+            noises = study.base_plan(()).noises
+            for row in study.rows:
+                seen = row.noise if row.noise in noises else 0.0
+                for record in self.records(row):
+                    spent[study.rows[0].name, row.noise, record["seed"]] = record["time_uq_s"]
+                    if study.settings.methods[study.method].uses_base:
+                        spent[self._bases(study), seen, record["seed"]] = record["time_s"] - record["time_uq_s"]
+        return sum(spent.values())
 
     def field(self, row: Published) -> dict[str, np.ndarray]:
         """Mean, standard deviation and draws of the unknowns of the first seed."""
@@ -230,19 +243,20 @@ class Reproduction:
         """The seeds that some row of a study lacks; all of them if it was computed with other settings."""
         have = set(seeds)
         for row in study.rows:
-            same = self.settings(row) == finite(study.settings.flat())
-            have &= {record["seed"] for record in self.records(row)} if same else set()
+            have &= set(self._kept(row, study.settings))
         return [seed for seed in seeds if seed not in have]
 
-    def _save(self, row: Published, settings: Settings, records: Sequence[Mapping[str, Any]], seconds: float) -> None:
-        same = self.settings(row) == finite(settings.flat())
-        merged = {record["seed"]: record for record in [*(self.records(row) if same else ()), *records]}
+    def _kept(self, row: Published, settings: Settings) -> dict[int, dict[str, Any]]:
+        """The records of a row by seed, as far as they were computed with these settings and their field is there."""
+        same = self.settings(row) == finite(settings.flat()) and (self.path / "rows" / f"{row.name}.npz").is_file()
+        return {record["seed"]: record for record in self.records(row)} if same else {}
+
+    def _save(self, row: Published, settings: Settings, records: Mapping[int, Mapping[str, Any]]) -> None:
         content = {
             "table": row.table,
             "number": row.number,
             "settings": settings.flat(),
-            "seconds": seconds + (self.seconds(row) if same else 0.0),
-            "records": [merged[seed] for seed in sorted(merged)],
+            "records": [records[seed] for seed in sorted(records)],
         }
         write_json(self.path / "rows" / f"{row.name}.json", content)
 
@@ -252,10 +266,6 @@ class Reproduction:
         buffer = io.BytesIO()
         np.savez_compressed(buffer, **{k: np.asarray(v, np.float32) for k, v in arrays.items()})  # type: ignore[arg-type]
         write_atomically(self.path / "rows" / f"{row.name}.npz", buffer.getvalue())
-
-
-def _digest(content: Any) -> str:
-    return hashlib.sha256(json.dumps(finite(content), sort_keys=True).encode()).hexdigest()[:10]
 
 
 def _short(value: Any) -> str:

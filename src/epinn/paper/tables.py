@@ -4,12 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from ..experiment import summarise
 from .published import Published
 from .reproduce import Reproduction
 
 DECIMALS = {"sharpness": 2, "coverage": 2, "rmse": 4, "kappa_mean": 3, "kappa_std": 3}  # as the paper prints them
-TIMES = ("time_s", "time_uq_s")  # of another machine, so never compared
 DIAGNOSTICS = ("acceptance", "rhat", "ess")
 NAMES = {"epinet": "E-PINN", "dropout": "Dropout-PINN", "hmc": "B-PINN"}
 
@@ -69,7 +70,7 @@ def _compare(row: Published, records: Sequence[Mapping[str, Any]]) -> Comparison
     (summary,) = summarise(records).values()
     ours = {name: spread for name, spread in summary.items() if isinstance(spread, Mapping)}
     diagnostics = {
-        name: {"median": _median(values), "min": min(values), "max": max(values)}
+        name: {"median": float(np.median(values)), "min": min(values), "max": max(values)}
         for name in DIAGNOSTICS
         if (values := [record["diagnostics"][name] for record in records if record["diagnostics"].get(name) is not None])
     }
@@ -84,8 +85,3 @@ def counts(found: Sequence[Comparison]) -> dict[str, dict[str, tuple[int, int]]]
             inside, of = total.setdefault(one.row.method, {}).get(metric, (0, 0))
             total[one.row.method][metric] = (inside + one.inside(metric), of + 1)
     return total
-
-
-def _median(values: Sequence[float]) -> float:
-    ordered, middle = sorted(values), len(values) // 2
-    return ordered[middle] if len(values) % 2 else (ordered[middle - 1] + ordered[middle]) / 2
