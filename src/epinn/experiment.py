@@ -102,7 +102,7 @@ def fit_base(plan: Plan, progress: Progress, *, sees_data: bool = True, epochs: 
 
     A base that does not see the measurements is the same at every noise level. It is given back with all conditions.
     """
-    base = plan.settings.base if epochs is None else dataclasses.replace(plan.settings.base, epochs=epochs, polish=0)
+    base = plan.settings.base if epochs is None else dataclasses.replace(plan.settings.base, epochs=epochs, polish=0, newton=0)
     problems = plan.problems()
     shown = problems if sees_data else [dataclasses.replace(p, data=()) for p in problems[: len(plan.seeds)]]
     keys = [_key(case.seed, 1) for case in plan.cases[: len(shown)]]

@@ -17,6 +17,7 @@ from .channel import Channel, residuals
 from .domain import Box
 from .errors import Diverged, InputError
 from .network import MLP, Encoding, Frozen, Solution, check_architecture, trainable
+from .newton import gauss_newton
 from .problem import Problem, as_key, as_points
 from .train import Descent, Objective, Outcome, Progress, Redraw, Weights, minimise
 
@@ -26,7 +27,8 @@ class Base:
     """The base network and its training.
 
     `fourier` random frequencies of the given scale replace the coordinates; `scale_inputs` maps the box to [-1, 1];
-    `output_scale` multiplies the output. `polish` L-BFGS steps follow the epochs.
+    `output_scale` multiplies the output. `polish` L-BFGS steps follow the epochs, then `newton` Gauss-Newton steps, which
+    are computed in double precision.
     """
 
     hidden: tuple[int, ...] = (32, 32, 32)
@@ -41,11 +43,14 @@ class Base:
     schedule: str = "cosine"
     optimizer: str = "adam"
     polish: int = 0
+    newton: int = 0
 
     def __post_init__(self) -> None:
         check_architecture(self.hidden, self.activation, self.initialisation)
-        if min(self.fourier, self.polish) < 0 or not self.fourier_scale > 0:
-            raise InputError("base.fourier and base.polish must not be negative, and base.fourier_scale must be positive.")
+        if min(self.fourier, self.polish, self.newton) < 0 or not self.fourier_scale > 0:
+            raise InputError(
+                "base.fourier, base.polish and base.newton must not be negative; base.fourier_scale must be positive."
+            )
         _ = self.descent  # checks its part of the settings
 
     @property
@@ -142,6 +147,11 @@ def fit_seeds(
         outcome, solution = train_solution(
             solution, channels, problem, keys=train_keys, descent=descent, weights=weights, progress=progress, stage=stage
         )
+        outcomes.append(outcome)
+    if base.newton:
+        if weights.mode != "fixed":
+            raise InputError("Gauss-Newton steps belong to fixed weights: set weights.mode=fixed or base.newton=0.")
+        outcome, solution = gauss_newton(solution, channels, steps=base.newton, weights=weights, progress=progress)
         outcomes.append(outcome)
     seconds = sum(outcome.seconds for outcome in outcomes) / size
     return [

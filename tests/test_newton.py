@@ -1,0 +1,143 @@
+"""Gauss-Newton: its matrix, its steps in both spaces and without a matrix, and what it reaches."""
+
+import dataclasses
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import epinn
+from epinn import newton
+from epinn.batch import stack, unstack
+from epinn.channel import residuals
+from epinn.network import MLP, trainable
+from epinn.newton import System
+from epinn.train import Weights
+
+pytestmark = pytest.mark.usefixtures("quick_compile")
+
+START = epinn.Base(hidden=(8, 8), epochs=200, learning_rate=1e-2)
+
+
+def decay_equation(u):
+    return u.t + u
+
+
+def decay(**changes):
+    """u' = -u from u(0) = 1."""
+    defaults = {
+        "domain": epinn.Box(t=(0, 1)),
+        "equation": decay_equation,
+        "initial": epinn.Initial(1.0),
+        "points": epinn.Points(collocation=16),
+    }
+    return epinn.Problem(**defaults | changes)
+
+
+def everything():
+    """Periodic sides, a field that should be constant, an unknown parameter, several rows per point, values at the points."""
+    x = np.random.default_rng(0).uniform(size=(5, 2))
+    return epinn.Problem(
+        domain=epinn.Box(x=(0, 1), t=(0, 1)),
+        fields=("u", "k"),
+        positive="k",
+        unknowns={"a": epinn.Unknown(0.3, positive=True)},
+        equation=lambda u, k, a: (u.t - k * u.xx + a * u**2, u.x * a),
+        boundary=epinn.Periodic("x", field="u"),
+        data=epinn.Data(x, np.sin(x[:, 0]), sigma=0.1, field="u"),
+        extra=epinn.Constant("k"),
+        points=epinn.Points(collocation=7, boundary=3),
+    )
+
+
+def system(problem, hidden=(5,)):
+    network = MLP.create(problem.domain.dimension, hidden, len(problem.fields), key=jax.random.key(0))
+    parameters, rest = trainable(problem.solution(network))
+    channels = problem.channels(0)
+    like = jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape, leaf.dtype), parameters)
+    vector = jax.flatten_util.ravel_pytree(parameters)[0]
+    return System(channels, rest, like, Weights().of(channels)), vector
+
+
+def test_the_squared_length_of_the_rows_is_the_loss(x64):
+    problem = everything()
+    made, vector = system(problem)
+    found = residuals(made.channels, made.solution(vector))
+    means = [jnp.mean(jnp.sum(row**2, axis=-1)) for row in found]
+    assert jnp.sum(made.rows(vector) ** 2) == pytest.approx(float(jnp.dot(jnp.asarray(made.weights), jnp.stack(means))))
+
+
+def test_the_jacobian_is_that_of_the_rows(x64):
+    made, vector = system(everything())
+    both = jax.jit(lambda v: (made.jacobian(v), jax.jacfwd(made.rows)(v)))
+    np.testing.assert_allclose(*both(vector), rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("hidden", [(3,), (20,)])  # fewer parameters than rows, and more
+def test_a_step_solves_the_damped_normal_equations(x64, hidden):
+    made, vector = system(everything(), hidden)
+    jacobian, rows = np.asarray(made.jacobian(vector)), np.asarray(made.rows(vector))
+    assert (jacobian.shape[0] > jacobian.shape[1]) == (hidden == (3,))
+    expected = np.linalg.solve(jacobian.T @ jacobian + 0.1 * np.eye(vector.size), jacobian.T @ rows)
+    for solve, rtol in ((newton._dense, 1e-9), (newton._free, 1e-4)):
+        np.testing.assert_allclose(solve(made, vector)[1](jnp.asarray(0.1)), expected, rtol=rtol, atol=1e-7)
+
+
+def test_a_linear_model_is_fitted_exactly_and_then_it_stops():
+    x = np.linspace(-1, 1, 9)
+    y = 0.7 * x - 0.4 + 0.1 * np.random.default_rng(0).normal(size=9)
+    problem = epinn.Problem(domain=epinn.Box(x=(-1, 1)), equation=(), data=epinn.Data(x, y, sigma=0.1))
+    start = epinn.fit(problem, base=epinn.Base(hidden=(), epochs=0))
+    outcome, found = newton.gauss_newton(stack([start.solution]), stack([start.channels]), steps=5000, weights=Weights())
+    (solution,) = unstack(found, 1)
+    np.testing.assert_allclose(solution(jnp.asarray(x[:, None]))[:, 0], np.polyval(np.polyfit(x, y, 1), x), atol=1e-5)
+    assert outcome.steps[-1] < 500
+
+
+def error(pinn):
+    t = np.linspace(0, 1, 50)
+    return float(np.sqrt(np.mean((np.asarray(pinn(t)[:, 0]) - np.exp(-t)) ** 2)))
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return epinn.fit(decay(), base=dataclasses.replace(START, newton=60))
+
+
+def test_it_reaches_what_adam_does_not(fitted):
+    assert error(epinn.fit(decay(), base=START)) > 1e-3
+    assert error(fitted) < 1e-5
+
+
+def test_without_a_matrix_it_gets_there_too(monkeypatch):
+    monkeypatch.setattr(newton, "DENSE", 0)
+    assert error(epinn.fit(decay(), base=dataclasses.replace(START, newton=61))) < 2e-5
+
+
+def test_the_solution_keeps_its_precision(fitted):
+    assert {leaf.dtype for leaf in jax.tree.leaves(trainable(fitted.solution)[0])} == {np.dtype(np.float32)}
+    assert jnp.zeros(()).dtype == np.float32
+
+
+def test_an_unknown_parameter_is_found():
+    t = np.linspace(0.1, 1, 8)
+    problem = decay(
+        equation=lambda u, k: u.t + k * u,
+        unknowns={"k": epinn.Unknown(0.5, positive=True)},
+        data=epinn.Data(t, np.exp(-2.0 * t), sigma=0.01),
+    )
+    pinn = epinn.fit(problem, base=dataclasses.replace(START, newton=80))
+    assert float(pinn.solution.unknowns["k"]) == pytest.approx(2.0, abs=1e-3)
+
+
+def test_seeds_go_down_on_their_own(fitted):
+    base = dataclasses.replace(START, newton=60)
+    both = epinn.pinn.fit_seeds([decay()] * 2, keys=[0, 1], base=base)
+    np.testing.assert_allclose(both[0]([[0.3]]), fitted([[0.3]]), rtol=1e-5)
+    assert error(both[1]) < 1e-5
+
+
+def test_self_adaptive_weights_are_refused(rejects):
+    with rejects("weights.mode", "base.newton"):
+        epinn.fit(decay(), base=dataclasses.replace(START, epochs=1, newton=1), weights=Weights(mode="self-adaptive"))
