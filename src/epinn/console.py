@@ -1,5 +1,6 @@
 """What a terminal shows: a progress bar while it runs, a table at the end."""
 
+import os
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -82,8 +83,7 @@ class Rows(Bar):
 
 def print_reproduction(found: Sequence[Comparison], folder: Path) -> None:
     """Every row above the published one, and how many printed values lie in our ranges."""
-    console = Console()
-    console = console if console.is_terminal else Console(width=120)  # a file has room
+    console = _console()
     for name in dict.fromkeys(one.row.table for one in found):
         rows = [one for one in found if one.row.table == name]
         table = Table(title=f"{TITLES[name]}: median (min to max) over {rows[0].seeds} seeds", title_justify="left")
@@ -105,6 +105,12 @@ def print_reproduction(found: Sequence[Comparison], folder: Path) -> None:
     console.print(f"report: {folder / 'report.html'}", markup=False, highlight=False, soft_wrap=True)
 
 
+def _console() -> Console:
+    """The terminal, or a file, which has room for wide tables."""
+    console = Console()
+    return console if console.is_terminal or "COLUMNS" in os.environ else Console(width=120)
+
+
 def _duration(seconds: float) -> str:
     if seconds < 90:
         return f"about {max(round(seconds), 1)} s"
@@ -113,7 +119,7 @@ def _duration(seconds: float) -> str:
 
 def print_summary(records: Sequence[Mapping[str, Any]], plan: Plan, folder: Path) -> None:
     """The table of all methods, published values beside ours where there are any, and where the files are."""
-    console = Console()
+    console = _console()
     noise = "" if plan.noises[0] is None else f", noise {plan.noises[0]:g}"
     seeds = f"seed {plan.seeds[0]}" if len(plan.seeds) == 1 else f"{len(plan.seeds)} seeds: median (min to max)"
     table = Table(title=f"{plan.source.name}{noise}, {seeds}", title_justify="left")
