@@ -29,8 +29,9 @@ GROWTH = 27.0  # of the damping when none of them lowers the loss
 FIRST_DAMPING = 1e-3  # in parts of the mean diagonal of JJ'
 LEAST_DAMPING, MOST_DAMPING = 1e-14, 1e8
 MEMORY = 2**32  # bytes for the matrices J of the seeds that run at once
-STALLED = 1e-7  # a relative decrease of the loss per step below which nothing more will come
-PATIENCE = 20  # such steps in a row
+STALLED = 1e-7  # a relative decrease of the loss per step that counts as none; across a plateau it may be below 1e-4 for long
+PATIENCE = 20  # such steps in a row end it
+SOLVED = 1e-11  # a loss this small, in parts of that of u = 0, is more than single precision can show
 
 
 class State(eqx.Module):
@@ -41,6 +42,7 @@ class State(eqx.Module):
     damping: Float[Array, ""]
     step: Int[Array, ""]
     idle: Int[Array, ""]  # steps in a row that brought next to nothing
+    target: Float[Array, ""]  # the loss at which it is solved
 
 
 def gauss_newton(
@@ -71,7 +73,9 @@ def gauss_newton(
         losses: list[np.ndarray] = []
         done, call, fresh = int(np.max(np.asarray(state.step))), 5, True
         report(stage, done, steps, {})
-        while done < steps and np.any(np.asarray(state.idle) < PATIENCE):
+        while done < steps and np.any(
+            (np.asarray(state.idle) < PATIENCE) & (np.asarray(state.loss) > np.asarray(state.target))
+        ):
             call = min(call, steps - done)
             tick = time.perf_counter()
             state = _advance(state, jnp.asarray(call), like, rest, exact_channels, channel_weights)
@@ -159,9 +163,10 @@ class _Point(eqx.Module):
 def _start_seeds(parameters: Any, like: Any, rest: Solution, channels: tuple[Channel, ...], weights: tuple) -> State:
     def one(tree: Any, rest: Solution, channels: tuple[Channel, ...]) -> State:
         vector = ravel_pytree(tree)[0]
-        loss = jnp.sum(System(channels, rest, like, weights).rows(vector) ** 2)
+        system = System(channels, rest, like, weights)
+        loss, of_nothing = (jnp.sum(system.rows(v) ** 2) for v in (vector, jnp.zeros_like(vector)))
         zero = jnp.zeros((), int)
-        return State(vector, loss, jnp.full((), -1.0), zero, zero)
+        return State(vector, loss, jnp.full((), -1.0), zero, zero, SOLVED * of_nothing)
 
     return eqx.filter_vmap(one)(parameters, rest, channels)
 
@@ -211,8 +216,9 @@ def _step(state: State, system: System) -> State:
         damping=jnp.clip(jnp.where(better, tried[best], damping * GROWTH), LEAST_DAMPING * size, MOST_DAMPING * size),
         step=state.step + 1,
         idle=jnp.where(better & (gain > STALLED), 0, state.idle + 1),
+        target=state.target,
     )
-    done = state.idle >= PATIENCE
+    done = (state.idle >= PATIENCE) | (state.loss <= state.target)
     return jax.tree.map(lambda old, new: jnp.where(done, old, new), state, new)
 
 
