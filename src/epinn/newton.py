@@ -15,7 +15,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.flatten_util import ravel_pytree
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Bool, Float, Int
 
 from .channel import Channel, residuals
 from .jet import Jet
@@ -29,7 +29,9 @@ GROWTH = 27.0  # of the damping when none of them lowers the loss
 FIRST_DAMPING = 1e-3  # in parts of the mean diagonal of JJ'
 LEAST_DAMPING, MOST_DAMPING = 1e-14, 1e8
 MEMORY = 2**32  # bytes for the matrices J of the seeds that run at once
-STALLED = 1e-7  # a relative decrease of the loss per step that counts as none; across a plateau it may be below 1e-4 for long
+STALLED = 1e-3  # a relative decrease of the loss per step that is not worth the step
+CROSSING = 1e-7  # the same as long as the solution is hardly better than u = 0: a plateau is crossed slowly
+SETTLED = 0.05  # the loss, in parts of that of u = 0, below which it has left the plateau
 PATIENCE = 20  # such steps in a row end it
 SOLVED = 1e-11  # a loss this small, in parts of that of u = 0, is more than single precision can show
 
@@ -42,7 +44,7 @@ class State(eqx.Module):
     damping: Float[Array, ""]
     step: Int[Array, ""]
     idle: Int[Array, ""]  # steps in a row that brought next to nothing
-    target: Float[Array, ""]  # the loss at which it is solved
+    of_nothing: Float[Array, ""]  # the loss of u = 0
 
 
 def gauss_newton(
@@ -73,9 +75,7 @@ def gauss_newton(
         losses: list[np.ndarray] = []
         done, call, fresh = int(np.max(np.asarray(state.step))), 5, True
         report(stage, done, steps, {})
-        while done < steps and np.any(
-            (np.asarray(state.idle) < PATIENCE) & (np.asarray(state.loss) > np.asarray(state.target))
-        ):
+        while done < steps and not np.all(_done(state)):
             call = min(call, steps - done)
             tick = time.perf_counter()
             state = _advance(state, jnp.asarray(call), like, rest, exact_channels, channel_weights)
@@ -99,6 +99,11 @@ def gauss_newton(
 def _double(tree: Any) -> Any:
     """The tree with all its real arrays in double precision."""
     return jax.tree.map(lambda leaf: jnp.asarray(np.asarray(leaf), jnp.float64) if eqx.is_inexact_array(leaf) else leaf, tree)
+
+
+def _done(state: State) -> Bool[Array, "..."]:
+    """Whether nothing more is to be gained."""
+    return (state.idle >= PATIENCE) | (state.loss <= SOLVED * state.of_nothing)
 
 
 def _itself(state: State) -> State:
@@ -166,7 +171,7 @@ def _start_seeds(parameters: Any, like: Any, rest: Solution, channels: tuple[Cha
         system = System(channels, rest, like, weights)
         loss, of_nothing = (jnp.sum(system.rows(v) ** 2) for v in (vector, jnp.zeros_like(vector)))
         zero = jnp.zeros((), int)
-        return State(vector, loss, jnp.full((), -1.0), zero, zero, SOLVED * of_nothing)
+        return State(vector, loss, jnp.full((), -1.0), zero, zero, of_nothing)
 
     return eqx.filter_vmap(one)(parameters, rest, channels)
 
@@ -209,16 +214,17 @@ def _step(state: State, system: System) -> State:
     losses = jnp.where(jnp.isfinite(losses), losses, jnp.inf)
     best = jnp.argmin(losses)
     better = losses[best] < state.loss
+    enough = jnp.where(state.loss < SETTLED * state.of_nothing, STALLED, CROSSING)
     gain = (state.loss - losses[best]) / jnp.maximum(state.loss, 1e-300)
     new = State(
         parameters=jnp.where(better, moved[best], state.parameters),
         loss=jnp.where(better, losses[best], state.loss),
         damping=jnp.clip(jnp.where(better, tried[best], damping * GROWTH), LEAST_DAMPING * size, MOST_DAMPING * size),
         step=state.step + 1,
-        idle=jnp.where(better & (gain > STALLED), 0, state.idle + 1),
-        target=state.target,
+        idle=jnp.where(better & (gain > enough), 0, state.idle + 1),
+        of_nothing=state.of_nothing,
     )
-    done = (state.idle >= PATIENCE) | (state.loss <= state.target)
+    done = _done(state)
     return jax.tree.map(lambda old, new: jnp.where(done, old, new), state, new)
 
 
