@@ -7,6 +7,8 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.flatten_util import ravel_pytree
+from jaxtyping import Array, Float
 
 from .errors import InputError
 
@@ -44,3 +46,13 @@ def over_seeds(function: Callable[..., Any], *trees: Any) -> Any:
     result = function(*eqx.combine(jax.tree.map(lambda leaf: leaf[0], arrays), static))
     arrays, static = eqx.partition(result, eqx.is_array)
     return eqx.combine(jax.tree.map(lambda leaf: leaf[None], arrays), static)
+
+
+def one_of(stacked: Any) -> Any:
+    """What the tree of one seed looks like."""
+    return jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape[1:], leaf.dtype), stacked)
+
+
+def unraveller(like: Any) -> Callable[[Float[Array, " p"]], Any]:
+    """From one vector to the tree of parameters."""
+    return ravel_pytree(jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), like))[1]

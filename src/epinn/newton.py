@@ -17,6 +17,7 @@ import numpy as np
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Bool, Float, Int
 
+from .batch import one_of, unraveller
 from .channel import Channel, residuals
 from .jet import Jet
 from .network import Solution, trainable
@@ -67,7 +68,7 @@ def gauss_newton(
     with jax.enable_x64(True):
         exact_solution, exact_channels = _double(solution), tuple(_double(list(channels)))
         parameters, rest = trainable(exact_solution)
-        like = jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape[1:], leaf.dtype), parameters)
+        like = one_of(parameters)
         state = _start_seeds(parameters, like, rest, exact_channels, channel_weights)
         if (kept := report.recall(stage, state)) is not None:
             state = kept
@@ -88,7 +89,7 @@ def gauss_newton(
                 call = max(1, int(call * min(4.0, CALL_SECONDS / max(took, 1e-6))))
             fresh = False
         report(stage, steps, steps, {})
-        trained = jax.tree.map(np.asarray, jax.vmap(_unravel(like))(state.parameters))
+        trained = jax.tree.map(np.asarray, jax.vmap(unraveller(like))(state.parameters))
     trained = jax.tree.map(jnp.asarray, trained, dtypes)
     size = len(np.asarray(state.loss))
     record = np.stack(losses) if losses else np.zeros((0, size, len(names)))
@@ -110,10 +111,6 @@ def _itself(state: State) -> State:
     return state
 
 
-def _unravel(like: Any) -> Callable[[Float[Array, " p"]], Any]:
-    return ravel_pytree(jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), like))[1]
-
-
 class System(eqx.Module):
     """The residuals of one seed as a function of one vector, each row scaled so that the loss is their squared length."""
 
@@ -123,7 +120,7 @@ class System(eqx.Module):
     weights: tuple[float, ...] = eqx.field(static=True)
 
     def solution(self, parameters: Float[Array, " p"]) -> Solution:
-        return eqx.combine(_unravel(self.like)(parameters), self.rest)
+        return eqx.combine(unraveller(self.like)(parameters), self.rest)
 
     def rows(self, parameters: Float[Array, " p"]) -> Float[Array, " m"]:
         found = residuals(self.channels, self.solution(parameters))
@@ -179,7 +176,7 @@ def _start_seeds(parameters: Any, like: Any, rest: Solution, channels: tuple[Cha
 @eqx.filter_jit
 def _mean_squares(state: State, like: Any, rest: Solution, channels: tuple[Channel, ...]) -> Float[Array, "seeds channels"]:
     def one(state: State, rest: Solution, channels: tuple[Channel, ...]) -> Array:
-        found = residuals(channels, eqx.combine(_unravel(like)(state.parameters), rest))
+        found = residuals(channels, eqx.combine(unraveller(like)(state.parameters), rest))
         return jnp.stack([jnp.mean(jnp.sum(row**2, axis=-1)) for row in found])
 
     return eqx.filter_vmap(one)(state, rest, channels)

@@ -16,7 +16,7 @@ import optax
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
-from .batch import over_seeds
+from .batch import one_of, over_seeds, unraveller
 from .channel import Channel
 from .errors import InputError, unknown_name
 
@@ -164,7 +164,7 @@ def minimise(
         raise InputError("self-adaptive weights belong to fixed points: set points.resample=0.")
     report, started = progress or Progress(), time.perf_counter()
     names, channel_weights = [channel.name for channel in channels], weights.of(channels)
-    like, state = _single(parameters), _start_seeds(parameters, tuple(channels), keys, descent, adaptive)
+    like, state = one_of(parameters), _start_seeds(parameters, tuple(channels), keys, descent, adaptive)
     steps: list[int] = []
     losses: list[np.ndarray] = []
     if (kept := report.recall(stage, (state, np.zeros(0, int), np.zeros(0), np.zeros(())))) is not None:
@@ -194,7 +194,7 @@ def minimise(
     failures = [
         _failure(stage, int(s), names, last, descent) for s, last in zip(state.stopped, np.asarray(state.losses), strict=True)
     ]
-    trained = jax.jit(jax.vmap(_unravel(like)))(state.parameters)
+    trained = jax.jit(jax.vmap(unraveller(like)))(state.parameters)
     return Outcome(trained, steps, record, time.perf_counter() - started, failures)
 
 
@@ -206,16 +206,6 @@ def _to_keep(state: State, steps: list[int], losses: list[np.ndarray], started: 
 @eqx.filter_jit
 def _start_seeds(parameters: Any, channels: tuple[Channel, ...], keys: Array, descent: Descent, adaptive: bool) -> State:
     return over_seeds(lambda p, c, k: _start(p, c, k, descent, adaptive), parameters, channels, keys)
-
-
-def _single(stacked: Any) -> Any:
-    """What the parameters of one seed look like."""
-    return jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape[1:], leaf.dtype), stacked)
-
-
-def _unravel(like: Any) -> Callable[[Float[Array, " p"]], Any]:
-    """From one vector to the tree of parameters."""
-    return ravel_pytree(jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), like))[1]
 
 
 def _start(tree: Any, channels: Sequence[Channel], key: PRNGKeyArray, descent: Descent, adaptive: bool) -> State:
@@ -248,7 +238,7 @@ def _advance(
     redraw: Redraw | None,
 ) -> State:
     """Many steps in one compiled call: `blocks` times new points (if they are redrawn) and `per_block` steps on them."""
-    optimizer, unravel = descent.transformation(), _unravel(like)
+    optimizer, unravel = descent.transformation(), unraveller(like)
 
     def one_seed(state: State, objective: Objective, channels: tuple[Channel, ...]) -> State:
         def block(_: Int[Array, ""], state: State) -> State:
