@@ -159,3 +159,14 @@ def test_progress_reaches_the_listener(tmp_path, whole):
     listener = Stops()
     fit_seeds([problem()], keys=[0], base=dataclasses.replace(BASE, epochs=5), progress=Keeper(listener, tmp_path, "mine"))
     assert "training" in listener.first
+
+
+def test_gauss_newton_goes_on_where_it_stopped_and_ends_the_same(tmp_path, eager):
+    base = dataclasses.replace(BASE, epochs=50, newton=40)
+    (expected,) = fit_seeds([problem()], keys=[0], base=base)
+    with pytest.raises(KeyboardInterrupt):
+        fit_seeds([problem()], keys=[0], base=base, progress=every_time(Stops("newton", 20), tmp_path))
+    listener = Stops()
+    (found,) = fit_seeds([problem()], keys=[0], base=base, progress=every_time(listener, tmp_path))
+    assert listener.first["newton"] > 0
+    assert_same(found.solution, expected.solution)

@@ -64,8 +64,9 @@ def methods() -> None:
 def settings(preset: Preset = "fast", problem: Annotated[str, typer.Option(help="For this problem.")] = "") -> None:
     """List all settings that --set can change, with their values."""
     from .settings import preset as settings_of
+    from .wording import setting
 
-    _list((name, _show(value)) for name, value in settings_of(preset, problem).flat().items())
+    _list((name, setting(value)) for name, value in settings_of(preset, problem).flat().items())
 
 
 @app.command()
@@ -292,12 +293,6 @@ def _list(rows: Iterable[tuple[str, str]]) -> None:
 
 def _first_line(text: str | None) -> str:
     return (text or "").strip().splitlines()[0]
-
-
-def _show(value: object) -> str:
-    if isinstance(value, tuple):
-        return ",".join(map(str, value))
-    return "(the problem's own)" if value is None else str(value)
 
 
 if __name__ == "__main__":

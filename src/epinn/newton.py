@@ -70,8 +70,8 @@ def gauss_newton(
         parameters, rest = trainable(exact_solution)
         like = one_of(parameters)
         state = _start_seeds(parameters, like, rest, exact_channels, channel_weights)
-        if (kept := report.recall(stage, state)) is not None:
-            state = kept
+        if (kept := report.recall(stage, (state, np.zeros(())))) is not None:
+            state, started = kept[0], started - float(kept[1])
         marks: list[int] = []
         losses: list[np.ndarray] = []
         done, call, fresh = int(np.max(np.asarray(state.step))), 5, True
@@ -84,7 +84,7 @@ def gauss_newton(
             took, done = time.perf_counter() - tick, done + call
             marks.append(done)
             report(stage, done, steps, dict(zip(names, np.median(losses[-1], axis=0).tolist(), strict=True)))
-            report.keep(stage, functools.partial(_itself, state))
+            report.keep(stage, functools.partial(_to_keep, state, started))
             if not fresh:
                 call = max(1, int(call * min(4.0, CALL_SECONDS / max(took, 1e-6))))
             fresh = False
@@ -107,8 +107,9 @@ def _done(state: State) -> Bool[Array, "..."]:
     return (state.idle >= PATIENCE) | (state.loss <= SOLVED * state.of_nothing)
 
 
-def _itself(state: State) -> State:
-    return state
+def _to_keep(state: State, started: float) -> tuple[State, np.ndarray]:
+    """All that is needed to go on, the seconds spent so far included."""
+    return state, np.asarray(time.perf_counter() - started)
 
 
 class System(eqx.Module):

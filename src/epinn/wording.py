@@ -25,6 +25,13 @@ def in_range(spread: Mapping[str, float] | None, decimals: int) -> str:
     return f"{middle} ({spread['min']:.{decimals}f} to {spread['max']:.{decimals}f})"
 
 
+def setting(value: object) -> str:
+    """The value of a setting."""
+    if isinstance(value, list | tuple):
+        return ",".join(map(str, value))
+    return "(the problem's own)" if value is None else str(value)
+
+
 def plus_minus(mean: float, std: float) -> str:
     """Two digits of the spread, and the mean to the same decimal; a common power of ten if it is far from one."""
     size = max(abs(mean), abs(std))

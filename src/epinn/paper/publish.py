@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 
 from ..report import Cell, Page, Picture, Section, Table, render
 from ..storage import write_atomically, write_json
-from ..wording import in_range
+from ..wording import PAPER_COLUMNS, in_range, setting
 from .diagram import diagram
 from .figures import TITLES, Drawn, panel_title, paper_figures
 from .published import rows, tables
@@ -15,7 +15,6 @@ from .reasons import Reason, reason
 from .reproduce import Reproduction
 from .tables import DECIMALS, NAMES, Comparison, comparisons, counts
 
-METRICS = {"sharpness": "Sharpness", "coverage": "Coverage", "rmse": "RMSE", "kappa_mean": "κ", "kappa_std": "κ, std"}
 TIMES = {"time_s": "Time (s)", "time_uq_s": "of it the band (s)"}
 HOURS = 3600
 DPI = 110
@@ -90,7 +89,7 @@ def _summary(found: Sequence[Comparison], seconds: float) -> list[str]:
     lines = []
     for method, per_metric in counts(found).items():
         inside, of = (sum(pair[i] for pair in per_metric.values()) for i in (0, 1))
-        parts = "; ".join(f"{METRICS[metric]} {a} of {b}" for metric, (a, b) in per_metric.items())
+        parts = "; ".join(f"{PAPER_COLUMNS[metric]} {a} of {b}" for metric, (a, b) in per_metric.items())
         lines.append(f"{NAMES[method]}: {inside} of {of} published values ({inside / of:.0%}) lie in our range. {parts}.")
     if outside := _outside(found):
         total = sum(map(len, outside.values()))
@@ -121,7 +120,7 @@ def _count_table(found: Sequence[Comparison]) -> Table:
             a, b = per_metric.get(metric, (0, 0))
             cells.append(Cell(f"{a} of {b}" if b else "–", a / b if b else None))
         body.append(tuple(cells))
-    columns = ("Method", "All", *(METRICS[metric] for metric in metrics))
+    columns = ("Method", "All", *(PAPER_COLUMNS[metric] for metric in metrics))
     note = "Inside means between our smallest and largest seed, at the precision that the value is printed with."
     return Table("Published values inside our range", columns, tuple(body), note)
 
@@ -143,7 +142,7 @@ def _outside_section(found: Sequence[Comparison]) -> Section:
             Cell(TITLES[one.row.table]),
             Cell(panel_title(one)),
             Cell(f"{one.row.noise:g}", one.row.noise),
-            Cell(METRICS[metric]),
+            Cell(PAPER_COLUMNS[metric]),
             Cell(f"{one.row.values[metric]:.{DECIMALS[metric]}f}", one.row.values[metric]),
             _spread(one.ours.get(metric), DECIMALS[metric]),
             Cell(why.short),
@@ -162,7 +161,7 @@ def _tables(shown: Sequence[Comparison]) -> tuple[Table, ...]:
     chains = {"acceptance": ("Acceptance", 2), "rhat": ("R-hat", 2), "ess": ("ESS", 0)}
     chains = chains if any(one.diagnostics for one in shown) else {}
     name = "Setting" if shown[0].row.table.startswith("burgers") else "Method"
-    beside = tuple(column for metric in metrics for column in (METRICS[metric], "published"))
+    beside = tuple(column for metric in metrics for column in (PAPER_COLUMNS[metric], "published"))
     costs = tuple(column for title in TIMES.values() for column in (title, "published"))
     return (
         Table(
@@ -212,7 +211,7 @@ def _settings_table(reproduction: Reproduction, found: Sequence[Comparison]) -> 
     values: dict[str, dict[str, list[str]]] = {}
     for one in found:
         for name, value in reproduction.settings(one.row).items():
-            values.setdefault(name, {}).setdefault(_shown(value), []).append(one.row.table)
+            values.setdefault(name, {}).setdefault(setting(value), []).append(one.row.table)
     body = []
     for name, by_value in values.items():
         if len(by_value) == 1:
@@ -221,12 +220,6 @@ def _settings_table(reproduction: Reproduction, found: Sequence[Comparison]) -> 
             text = "; ".join(f"{value} ({', '.join(dict.fromkeys(where))})" for value, where in by_value.items())
         body.append((Cell(name), Cell(text)))
     return Table("", ("Setting", "Value"), tuple(body))
-
-
-def _shown(value: object) -> str:
-    if isinstance(value, list):
-        return ",".join(map(str, value))
-    return "(the problem's own)" if value is None else str(value)
 
 
 def _png(figure: Figure) -> bytes:

@@ -27,8 +27,7 @@ from .published import Published
 from .published import tables as known_tables
 
 KIND = "reproduction"
-IDLE_POINTS = {"cpu": 50}  # how many points' worth of time a step costs before it has done anything
-IDLE_POINTS_GPU = 1000
+IDLE_ON_CPU, IDLE_ELSEWHERE = 50, 1000  # how many points' worth of time a step costs before it has done anything
 
 Tell = Callable[[int, int, str, float | None], None]  # rows done, rows in all, what is next, seconds left
 
@@ -68,7 +67,8 @@ class Study:
         """Steps times points of one seed, in the base and in the method: what it costs, in some unit."""
         flat, method = self.settings.flat(), self.settings.methods[self.method]
         problem = self.plan((0,)).problems()[0]
-        points = len(problem.channels(0)[0].points) + IDLE_POINTS.get(jax.default_backend(), IDLE_POINTS_GPU)
+        idle = IDLE_ON_CPU if jax.default_backend() == "cpu" else IDLE_ELSEWHERE
+        points = len(problem.channels(0)[0].points) + idle
         steps = {
             "epinet": lambda: flat["epinet.epochs"],
             "hmc": lambda: (flat["hmc.burn_in"] + flat["hmc.samples"]) * flat["hmc.leapfrog"] * flat["hmc.chains"],
