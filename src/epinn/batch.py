@@ -56,3 +56,9 @@ def one_of(stacked: Any) -> Any:
 def unraveller(like: Any) -> Callable[[Float[Array, " p"]], Any]:
     """From one vector to the tree of parameters."""
     return ravel_pytree(jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), like))[1]
+
+
+@eqx.filter_jit
+def unravel_seeds(vectors: Float[Array, "seeds p"], like: Any) -> Any:
+    """The trees of parameters of all seeds, from one vector each."""
+    return jax.vmap(unraveller(like))(vectors)

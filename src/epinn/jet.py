@@ -83,8 +83,11 @@ def affine(weight: Float[Array, "out in"], bias: Float[Array, " out"] | None, x:
     if not isinstance(x, Jet):
         return weight @ x if bias is None else weight @ x + bias
     rows = x.stack.reshape(-1, x.stack.shape[-1])  # one long matrix: its gradient is then one plain product too
-    y = Jet((rows @ weight.T).reshape(*x.stack.shape[:-1], weight.shape[0]), x.orders)
-    return y if bias is None else y + bias
+    rows = rows @ weight.T
+    if bias is not None:  # added before the shape is restored, or XLA computes the gradient of the rows a second time
+        is_value = np.tile(np.eye(len(x.orders), 1, dtype=rows.dtype), (len(rows) // len(x.orders), 1))
+        rows = rows + is_value * bias
+    return Jet(rows.reshape(*x.stack.shape[:-1], weight.shape[0]), x.orders)
 
 
 def activate(activation: Activation, x: Value) -> Value:

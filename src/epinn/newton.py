@@ -17,7 +17,7 @@ import numpy as np
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Bool, Float, Int
 
-from .batch import one_of, unraveller
+from .batch import one_of, unravel_seeds, unraveller
 from .channel import Channel, residuals
 from .jet import Jet
 from .network import Solution, trainable
@@ -89,7 +89,7 @@ def gauss_newton(
                 call = max(1, int(call * min(4.0, CALL_SECONDS / max(took, 1e-6))))
             fresh = False
         report(stage, steps, steps, {})
-        trained = jax.tree.map(np.asarray, jax.vmap(unraveller(like))(state.parameters))
+        trained = jax.tree.map(np.asarray, unravel_seeds(state.parameters, like))
     trained = jax.tree.map(jnp.asarray, trained, dtypes)
     size = len(np.asarray(state.loss))
     record = np.stack(losses) if losses else np.zeros((0, size, len(names)))

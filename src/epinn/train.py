@@ -16,7 +16,7 @@ import optax
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
-from .batch import one_of, over_seeds, unraveller
+from .batch import one_of, over_seeds, unravel_seeds, unraveller
 from .channel import Channel
 from .errors import InputError, unknown_name
 
@@ -194,7 +194,7 @@ def minimise(
     failures = [
         _failure(stage, int(s), names, last, descent) for s, last in zip(state.stopped, np.asarray(state.losses), strict=True)
     ]
-    trained = jax.jit(jax.vmap(unraveller(like)))(state.parameters)
+    trained = unravel_seeds(state.parameters, like)
     return Outcome(trained, steps, record, time.perf_counter() - started, failures)
 
 
@@ -252,7 +252,7 @@ def _advance(
                 0, per_block, lambda _, s: _step(s, residuals, optimizer, weights, adaptive, descent), state
             )
 
-        return jax.lax.fori_loop(0, blocks, block, state)
+        return _sound(jax.lax.fori_loop(0, blocks, block, state))
 
     return over_seeds(one_seed, state, objective, channels)
 
@@ -283,25 +283,26 @@ def _step(
         extra = {"value": total, "grad": gradient, "value_fn": lambda p: loss(p)[0]}
     updates, optimizer_state = optimizer.update(gradient, state.optimizer, state.parameters, **extra)
     first = jnp.where(state.step == 0, total, state.first_loss)
-    sound = jnp.isfinite(total) & (total <= EXPLODED * first)
-    fine = (state.stopped < 0) & sound & jnp.isfinite(optax.tree.norm(gradient))
-    new = State(
-        parameters=optax.apply_updates(state.parameters, updates),
-        good=state.parameters,
+    fine = (state.stopped < 0) & jnp.isfinite(total) & (total <= EXPLODED * first)
+    return State(
+        parameters=jnp.where(fine, optax.apply_updates(state.parameters, updates), state.good),
+        good=jnp.where(fine, state.parameters, state.good),
         optimizer=optimizer_state,
         attention=_attend(state.attention, squares),
         key=state.key,
         step=state.step + 1,
-        losses=means,
+        losses=jnp.where(state.stopped < 0, means, state.losses),  # the losses that show which channel ran away
         first_loss=first,
-        stopped=state.stopped,
+        stopped=jnp.where(fine | (state.stopped >= 0), state.stopped, state.step),
     )
-    kept = jax.tree.map(lambda a, b: jnp.where(fine, a, b), new, state)
-    stopped = jnp.where(fine | (state.stopped >= 0), state.stopped, state.step)
-    losses = jnp.where(state.stopped < 0, means, state.losses)  # the losses that show which channel ran away
-    back = ~sound & (state.stopped < 0)
-    parameters = jnp.where(back, state.good, kept.parameters)
-    return eqx.tree_at(lambda s: (s.stopped, s.losses, s.parameters), kept, (stopped, losses, parameters))
+
+
+def _sound(state: State) -> State:
+    """The last step may have led out of the numbers without anybody noticing yet."""
+    lost = (state.stopped < 0) & ~jnp.all(jnp.isfinite(state.parameters))
+    parameters = jnp.where(lost, state.good, state.parameters)
+    stopped = jnp.where(lost, state.step, state.stopped)
+    return eqx.tree_at(lambda s: (s.parameters, s.stopped), state, (parameters, stopped))
 
 
 def _attend(attention: tuple[Array, ...], squares: Sequence[Array]) -> tuple[Array, ...]:
