@@ -1,32 +1,45 @@
-"""Time of one Adam step of the paper's 1D PINN: one derivative pass against nested differentiation, and against PyTorch.
+"""One Adam step of the paper's 1D PINN and of its epinet: epinn against its peers, and against the machine's floor.
 
-All are measured in one run on one thread, so that the ratios mean something; PyTorch only where it is installed.
+Every contender runs in a process of its own on one core, in turn, several rounds; the median of the rounds counts. The
+environment that has the peers is given with --peers; without it epinn runs alone.
 """
 
-import os
+import machine
 
-os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false"
-os.environ["OMP_NUM_THREADS"] = "1"
-if hasattr(os, "sched_setaffinity"):
-    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+machine.use_one_core()
 
-import importlib.util
+import argparse
 import itertools
+import json
 import statistics
+import subprocess
+import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import jax
-import numpy as np
+import jax.numpy as jnp
 
 from epinn.batch import stack
 from epinn.jet import opaque
+from epinn.methods.epinet import EpinetMethod, FrozenBaseObjective, _create
 from epinn.network import MLP, AbstractNetwork, Solution, trainable
 from epinn.pinn import Base, PinnObjective, create_solutions
 from epinn.problems import poisson1d
-from epinn.train import Descent, Weights, minimise
+from epinn.train import Descent, Objective, Weights, minimise
 
-STEPS, REPEATS = 1500, 5
+HERE = Path(__file__).parent
+PEERS = {  # script and options; the peers' own times are for the same number of steps
+    "PyTorch": ("pytorch.py",),
+    "PyTorch, tuned": ("pytorch.py", "--tuned"),
+    "DeepXDE": ("peer_deepxde.py",),
+    "DeepXDE, tuned": ("peer_deepxde.py", "--tuned"),
+    "jinns": ("peer_jinns.py",),
+    "PyTorch, epinet": ("pytorch_epinet.py",),
+    "PyTorch, epinet, tuned": ("pytorch_epinet.py", "--tuned"),
+}
+LAYERS, POINTS, ORDERS = (1, 32, 32, 32, 1), 102, 3
 
 
 class Nested(AbstractNetwork):
@@ -41,72 +54,118 @@ class Nested(AbstractNetwork):
         return opaque(self.mlp, x)
 
 
-def ours(nested: bool) -> Callable[[], None]:
-    """STEPS steps of our own training loop."""
-    problem, keys = poisson1d(0.1), jax.random.split(jax.random.key(0), 1)
+def timed(objective: Objective, parameters, channels, steps: int) -> Callable[[], float]:
+    """Seconds per step of our own training loop, compiled before."""
+    keys = jax.random.split(jax.random.key(0), 1)
+    run = lambda: minimise(  # noqa: E731
+        objective, parameters, channels, keys=keys, descent=Descent(steps), weights=Weights()
+    )
+    run()
+
+    def measure() -> float:
+        started = time.perf_counter()
+        run()
+        return (time.perf_counter() - started) / steps
+
+    return measure
+
+
+def pinn_step(steps: int, nested: bool = False) -> Callable[[], float]:
+    problem, keys = poisson1d(), jax.random.split(jax.random.key(0), 1)
     solution = create_solutions(Base(), [problem], keys)
     if nested:
         solution = Solution(Nested(solution.network), solution.raw)
     parameters, rest = trainable(solution)
-    channels = stack([problem.channels(0)])
-    descent = Descent(STEPS)
-    return lambda: minimise(PinnObjective(rest), parameters, channels, keys=keys, descent=descent, weights=Weights())
+    return timed(PinnObjective(rest), parameters, stack([problem.channels(0)]), steps)
 
 
-def pytorch() -> Callable[[], None]:
-    """The same steps in eager PyTorch, as a PINN is usually written."""
-    import torch
-
-    torch.set_num_threads(1)
-    layers = [1, 32, 32, 32, 1]
-    modules = [m for a, b in itertools.pairwise(layers) for m in (torch.nn.Linear(a, b), torch.nn.Tanh())][:-1]
-    network = torch.nn.Sequential(*modules)
-    optimizer = torch.optim.Adam(network.parameters(), 1e-3)
-    interior, boundary, data = (
-        [torch.tensor(np.asarray(a), dtype=torch.float32) for a in (c.points, c.target)] for c in poisson1d(0.1).channels(0)
-    )
-    x = interior[0].requires_grad_()
-    source = torch.tensor(np.asarray(_source(x.detach().numpy())), dtype=torch.float32)
-
-    def steps() -> None:
-        for _ in range(STEPS // 10):
-            optimizer.zero_grad()
-            u = network(x)
-            u_x = torch.autograd.grad(u.sum(), x, create_graph=True)[0]
-            u_xx = torch.autograd.grad(u_x.sum(), x, create_graph=True)[0]
-            loss = ((0.01 * u_xx - source) ** 2).mean()
-            loss = loss + 10 * ((network(boundary[0]) - boundary[1]) ** 2).mean() + ((network(data[0]) - data[1]) ** 2).mean()
-            loss.backward()
-            optimizer.step()
-
-    return steps
+def epinet_step(steps: int) -> Callable[[], float]:
+    problem, keys = poisson1d(), jax.random.split(jax.random.key(0), 1)
+    base = create_solutions(Base(), [problem], keys)
+    parameters, rest = trainable(_create(EpinetMethod(), base, keys, 1, 1))
+    return timed(FrozenBaseObjective(base, rest, 1), parameters, stack([problem.channels(0)]), steps)
 
 
-def _source(x: np.ndarray) -> np.ndarray:
-    return 0.01 * (216 * np.sin(6 * x) * np.cos(6 * x) ** 2 - 108 * np.sin(6 * x) ** 3)
+def peer(python: str, script: tuple[str, ...], steps: int) -> float:
+    command = [python, str(HERE / "peers" / script[0]), "--steps", str(steps), "--repeats", "1", *script[1:]]
+    found = subprocess.run(command, capture_output=True, text=True, check=True, cwd="/")
+    return json.loads(found.stdout.splitlines()[-1])["seconds_per_step"][0]
 
 
-def seconds_per_step(run: Callable[[], None], steps: int) -> float:
-    """Median over repetitions, the first (which compiles) left out."""
-    run()
-    times = []
-    for _ in range(REPEATS):
-        started = time.perf_counter()
-        run()
-        times.append((time.perf_counter() - started) / steps)
-    return statistics.median(times)
+def floor() -> dict[str, float]:
+    """What the matrix products and activations of a step take by themselves, at the speed they have here.
+
+    Three products a layer (forward, gradient of the input, gradient of the weights; the first layer needs no gradient of its
+    input) on POINTS * ORDERS rows, and one tanh for every hidden unit at every point.
+    """
+    rows, products, operations = POINTS * ORDERS, 0.0, 0
+    for i, (a, b) in enumerate(itertools.pairwise(LAYERS)):
+        shapes = [((rows, a), (a, b)), ((a, rows), (rows, b))] + ([((rows, b), (b, a))] if i else [])
+        for left, right in shapes:
+            products += _seconds(lambda x, y: x @ y, jnp.ones(left), jnp.ones(right))
+            operations += 2 * left[0] * left[1] * right[1]
+    hidden = jnp.full((POINTS, sum(LAYERS[1:-1])), 0.5)
+    activations = _seconds(lambda x: 2 * jax.lax.logistic(2 * x) - 1, hidden)
+    return {"products": products, "activations": activations, "operations": operations}
+
+
+def _seconds(function: Callable, *arguments: jax.Array, repeats: int = 3000) -> float:
+    """Of one call, from a loop in which each waits for the one before, less the loop itself."""
+
+    def loop(body: Callable) -> float:
+        def step(_, carry):
+            shifted = carry + 1e-30 * jnp.ravel(body(carry, *arguments[1:]))[0]
+            return jax.lax.optimization_barrier(shifted)
+
+        program = jax.jit(lambda x: jax.lax.fori_loop(0, repeats, step, x))
+        jax.block_until_ready(program(arguments[0]))
+        times = []
+        for _ in range(3):
+            started = time.perf_counter()
+            jax.block_until_ready(program(arguments[0]))
+            times.append((time.perf_counter() - started) / repeats)
+        return min(times)
+
+    return max(loop(lambda *a: jax.lax.optimization_barrier(function(*a))) - loop(lambda x, *_: x), 0.0)
+
+
+def measure(steps: int, rounds: int, peers: str | None) -> dict:
+    ours = {
+        "epinn": pinn_step(steps),
+        "epinn, nested differentiation": pinn_step(steps, nested=True),
+        "epinn, epinet": epinet_step(steps),
+    }
+    times: dict[str, list[float]] = {}
+    for i in range(rounds):
+        print(f"steps, round {i + 1} of {rounds}", file=sys.stderr)
+        for name, run in ours.items():
+            times.setdefault(name, []).append(run())
+        for name, script in PEERS.items() if peers else ():
+            times.setdefault(name, []).append(peer(peers, script, steps if name == "jinns" else steps // 10))
+    medians = {name: statistics.median(values) for name, values in times.items()}
+    return {
+        "machine": machine.describe(),
+        "steps": steps,
+        "rounds": rounds,
+        "seconds": times,
+        "ratio": {name: t / medians["epinn, epinet" if "epinet" in name else "epinn"] for name, t in medians.items()},
+        "floor": floor(),
+    }
 
 
 def main() -> None:
-    rows = {
-        "epinn, one derivative pass": seconds_per_step(ours(nested=False), STEPS),
-        "epinn, nested differentiation": seconds_per_step(ours(nested=True), STEPS),
-    }
-    if importlib.util.find_spec("torch"):
-        rows["PyTorch eager"] = seconds_per_step(pytorch(), STEPS // 10)
-    reference = rows["epinn, one derivative pass"]
-    for name, seconds in rows.items():
-        print(f"{name:<32} {1e6 * seconds:8.0f} µs per step   {seconds / reference:5.1f} x")
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--peers", help="the Python that has PyTorch, DeepXDE and jinns")
+    parser.add_argument("--steps", type=int, default=3000)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--out", type=Path, default=machine.RESULTS)
+    options = parser.parse_args()
+    found = measure(options.steps, options.rounds, options.peers)
+    machine.save(options.out, "step", found)
+    for name, ratio in found["ratio"].items():
+        print(f"{name:<32} {1e6 * statistics.median(found['seconds'][name]):8.0f} µs per step   {ratio:5.1f} x")
+    parts = found["floor"]
+    print(f"floor: products {1e6 * parts['products']:.0f} µs, activations {1e6 * parts['activations']:.0f} µs")
 
 
 if __name__ == "__main__":

@@ -11,7 +11,14 @@ from epinn.source import find
 
 pytestmark = pytest.mark.usefixtures("quick_compile")
 
-TINY = {"base.hidden": (8,), "base.epochs": 20, "points.collocation": 8, "points.sensors": 5}
+TINY = {
+    "base.hidden": (8,),
+    "base.epochs": 20,
+    "base.newton": 0,
+    "base.restarts": 0,
+    "points.collocation": 8,
+    "points.sensors": 5,
+}
 
 
 def plan(noises=(0.1,), seeds=(0, 1)):

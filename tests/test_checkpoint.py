@@ -15,7 +15,7 @@ from epinn.train import Progress
 
 pytestmark = pytest.mark.usefixtures("quick_compile")
 
-BASE = epinn.Base(hidden=(8,), epochs=300, learning_rate=1e-2)
+BASE = epinn.Base(hidden=(8,), epochs=300, learning_rate=1e-2, newton=0, restarts=0)
 KEYS = [0, 1]
 
 

@@ -15,6 +15,8 @@ from epinn.source import Source, find
 TINY = {
     "base.hidden": (8, 8),
     "base.epochs": 20,
+    "base.newton": 0,
+    "base.restarts": 0,
     "epinet.hidden": (8,),
     "epinet.epochs": 10,
     "predict.draws": 50,

@@ -14,7 +14,15 @@ from epinn.settings import preset
 from epinn.source import find
 from epinn.storage import load_tree
 
-TINY = {"base.hidden": (8, 8), "base.epochs": 20, "epinet.hidden": (8,), "epinet.epochs": 10, "predict.draws": 50}
+TINY = {
+    "base.hidden": (8, 8),
+    "base.epochs": 20,
+    "base.newton": 0,
+    "base.restarts": 0,
+    "epinet.hidden": (8,),
+    "epinet.epochs": 10,
+    "predict.draws": 50,
+}
 PLAN = Plan(find("poisson1d"), ("epinet", "dropout"), (0.1,), (0, 1), preset("fast", "poisson1d").changed(TINY))
 DESCRIPTION = PLAN.describe("fast")
 

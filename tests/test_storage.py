@@ -21,7 +21,9 @@ METHODS = {
 
 @pytest.fixture(scope="module")
 def pinn():
-    return epinn.fit(epinn.problems.poisson1d(noise=0.1, collocation=8, sensors=4), base=Base(hidden=(6, 5), epochs=0))
+    return epinn.fit(
+        epinn.problems.poisson1d(noise=0.1, collocation=8, sensors=4), base=Base(hidden=(6, 5), epochs=0, newton=0, restarts=0)
+    )
 
 
 @pytest.fixture(scope="module")
@@ -69,8 +71,8 @@ def test_a_stored_sampler_predicts_the_same_to_the_bit(tmp_path, posteriors, met
 @pytest.mark.parametrize(
     "base",
     [
-        Base(hidden=(4,), scale_inputs=True, output_scale=2.5, epochs=0),
-        Base(hidden=(4,), fourier=3, activation="sin", epochs=0),
+        Base(hidden=(4,), scale_inputs=True, output_scale=2.5, epochs=0, newton=0, restarts=0),
+        Base(hidden=(4,), fourier=3, activation="sin", epochs=0, newton=0, restarts=0),
     ],
     ids=["scaled", "fourier"],
 )
@@ -87,7 +89,7 @@ def test_unknown_parameters_survive_storage(tmp_path):
         equation=lambda u, a, b: a * u.xx - b,
         unknowns={"a": epinn.Unknown(0.5, positive=True), "b": -2.0},
     )
-    solution = epinn.fit(problem, base=Base(hidden=(4,), epochs=0)).solution
+    solution = epinn.fit(problem, base=Base(hidden=(4,), epochs=0, newton=0, restarts=0)).solution
     save_tree(solution, tmp_path / "base.safetensors")
     again = load_tree(tmp_path / "base.safetensors")
     assert {name: float(value) for name, value in again.unknowns.items()} == pytest.approx({"a": 0.5, "b": -2.0})

@@ -14,7 +14,7 @@ from epinn.train import SCHEDULES, Descent, Progress, Weights
 
 pytestmark = pytest.mark.usefixtures("quick_compile")
 
-TINY = epinn.Base(hidden=(8, 8), epochs=400, learning_rate=1e-2)
+TINY = epinn.Base(hidden=(8, 8), epochs=400, learning_rate=1e-2, newton=0, restarts=0)
 
 
 def decay(**changes):

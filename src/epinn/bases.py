@@ -69,6 +69,7 @@ class Bases:
                         "seed": case.seed,
                         "seconds": pinn.seconds,
                         "failure": pinn.failure,
+                        "warnings": pinn.warnings,
                         "steps": pinn.steps,
                         "losses": pinn.losses,
                     }
@@ -82,6 +83,7 @@ class Bases:
             solution=load_tree(self._path(stem, case)),
             seconds=history["seconds"],
             failure=history["failure"],
+            warnings=history.get("warnings", []),
         )
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float
 
+from . import memory
 from .errors import InputError
 
 
@@ -34,6 +35,11 @@ def unstack(tree: Any, size: int) -> list[Any]:
     return [eqx.combine(jax.tree.map(lambda leaf, i=i: jnp.asarray(leaf[i]), on_host), static) for i in range(size)]
 
 
+def chosen(tree: Any, seeds: Sequence[int]) -> Any:
+    """Some of the seeds."""
+    return jax.tree.map(lambda leaf: leaf[np.asarray(seeds)] if eqx.is_array(leaf) else leaf, tree)
+
+
 def over_seeds(function: Callable[..., Any], *trees: Any) -> Any:
     """`function` of one seed, applied along the leading axis of all arrays in `trees`.
 
@@ -41,7 +47,8 @@ def over_seeds(function: Callable[..., Any], *trees: Any) -> Any:
     """
     size = jax.tree.leaves(eqx.filter(trees, eqx.is_array))[0].shape[0]
     if size > 1:
-        return eqx.filter_vmap(function)(*trees)
+        with memory.shared_by(size):
+            return eqx.filter_vmap(function)(*trees)
     arrays, static = eqx.partition(trees, eqx.is_array)
     result = function(*eqx.combine(jax.tree.map(lambda leaf: leaf[0], arrays), static))
     arrays, static = eqx.partition(result, eqx.is_array)

@@ -16,6 +16,7 @@ from jaxtyping import Array, Float
 
 from .field import Operator
 from .jet import Jet, MultiIndex, lower_closure
+from .memory import in_chunks
 from .network import Solution
 
 Kind = Literal["equation", "boundary", "initial", "data", "constraint"]
@@ -56,6 +57,19 @@ class Channel(eqx.Module):
         """The points where the fields are needed, partners last."""
         return self.points if self.partner is None else jnp.concatenate([self.points, self.partner])
 
+    @property
+    def whitening(self) -> Float[Array, " n"]:
+        """What makes a residual one of unit variance: 1 / sigma; the root of a weight of the condition's own goes on top."""
+        weight = 1.0 if self.weight is None else self.weight
+        return jnp.broadcast_to(weight**0.5 / self.sigma, self.points.shape[:1])
+
+    def apart(self) -> "Channel":
+        """One channel for each point, stacked: what `vmap` needs to look at the points one by one."""
+        n = len(self.points)
+        alone = eqx.tree_at(lambda c: c.sigma, self, jnp.broadcast_to(self.sigma, (n,)))
+        alone = jax.tree.map(lambda leaf: leaf[:, None] if eqx.is_array(leaf) else leaf, alone)
+        return dataclasses.replace(alone, centred=False)
+
     def residual(self, jets: Jet, unknowns: Mapping[str, Array]) -> Float[Array, "n k"]:
         """The residuals, from the jets of all fields at `all_points`."""
         apply = jax.vmap(self.operator, in_axes=(0, 0, None, 0))
@@ -91,7 +105,11 @@ def passes(channels: Sequence[Channel]) -> list[Pass]:
 
 def push(channels: Sequence[Channel], function: Callable) -> list[Any]:
     """A function of jets, at the points of every pass."""
-    return [function(Jet.variable(p.points, p.orders)) for p in passes(channels)]
+
+    def at(one: Pass) -> Any:
+        return in_chunks(lambda x: function(Jet.variable(x, one.orders)), one.points)
+
+    return [at(one) for one in passes(channels)]
 
 
 def compare(channels: Sequence[Channel], jets: Sequence[Jet], unknowns: Mapping[str, Array]) -> list[Float[Array, "n k"]]:

@@ -13,6 +13,7 @@ from . import __version__
 from .channel import describe_noise
 from .errors import InputError
 from .evaluation import Evaluation, evaluate
+from .memory import limited_to
 from .methods import attach_seeds
 from .pinn import Pinn, fit_seeds
 from .posterior import Posterior
@@ -102,11 +103,16 @@ def fit_base(plan: Plan, progress: Progress, *, sees_data: bool = True, epochs: 
 
     A base that does not see the measurements is the same at every noise level. It is given back with all conditions.
     """
-    base = plan.settings.base if epochs is None else dataclasses.replace(plan.settings.base, epochs=epochs, polish=0, newton=0)
+    base = (
+        plan.settings.base
+        if epochs is None
+        else dataclasses.replace(plan.settings.base, epochs=epochs, polish=0, newton=0, restarts=0)
+    )
     problems = plan.problems()
     shown = problems if sees_data else [dataclasses.replace(p, data=()) for p in problems[: len(plan.seeds)]]
     keys = [_key(case.seed, 1) for case in plan.cases[: len(shown)]]
-    pinns = fit_seeds(shown, keys=keys, base=base, weights=plan.settings.weights, progress=progress)
+    with limited_to(plan.settings.compute.memory):
+        pinns = fit_seeds(shown, keys=keys, base=base, weights=plan.settings.weights, progress=progress)
     repeated = pinns * (len(problems) // len(pinns))
     asked = [dataclasses.replace(pinn, base=plan.settings.base) for pinn in repeated]
     return asked if sees_data else [pinn.facing(p) for p, pinn in zip(problems, asked, strict=True)]
@@ -115,7 +121,8 @@ def fit_base(plan: Plan, progress: Progress, *, sees_data: bool = True, epochs: 
 def attach_method(plan: Plan, method: str, pinns: Sequence[Pinn], progress: Progress) -> Iterator[Result]:
     """One method on all cases: trained at once, then evaluated one after the other."""
     keys = [_key(case.seed, 2) for case in plan.cases]
-    posteriors = attach_seeds(pinns, plan.settings.methods[method], keys=keys, progress=progress)
+    with limited_to(plan.settings.compute.memory):
+        posteriors = attach_seeds(pinns, plan.settings.methods[method], keys=keys, progress=progress)
     for i, (case, pinn, posterior) in enumerate(zip(plan.cases, pinns, posteriors, strict=True)):
         progress(f"{method} prediction", i, len(pinns), {})
         evaluation = _evaluate(plan, posterior, case)
@@ -131,7 +138,8 @@ def reopen_method(plan: Plan, method: str, pinns: Sequence[Pinn], samplers: Sequ
 
 
 def _evaluate(plan: Plan, posterior: Posterior, case: Case) -> Evaluation:
-    return evaluate(posterior, draws=plan.settings.predict.draws, key=_key(case.seed, 3))
+    with limited_to(plan.settings.compute.memory):
+        return evaluate(posterior, draws=plan.settings.predict.draws, key=_key(case.seed, 3))
 
 
 def _record(plan: Plan, case: Case, pinn: Pinn, posterior: Posterior, evaluation: Evaluation) -> dict[str, Any]:
@@ -151,7 +159,7 @@ def _record(plan: Plan, case: Case, pinn: Pinn, posterior: Posterior, evaluation
         "diagnostics": dict(posterior.diagnostics),
         "channels": describe_noise(pinn.channels, None if method.uses_sigma else pinn.weights.of(pinn.channels)),
         "failed": bool(failures),
-        "warnings": [*posterior.warnings, *failures],
+        "warnings": [*posterior.warnings, *(pinn.warnings if method.uses_base else []), *failures],
     }
 
 

@@ -21,6 +21,8 @@ from .activation import Activation, softplus
 
 MultiIndex = tuple[int, ...]
 
+PRECISION = jax.lax.Precision.HIGHEST  # a GPU would otherwise round the factors to 10 bits, and second derivatives suffer
+
 
 def lower_closure(requests: Iterable[MultiIndex]) -> tuple[MultiIndex, ...]:
     """Every derivative that the requested ones are built from, the value first, by rising order."""
@@ -81,9 +83,10 @@ Value = Array | Jet
 def affine(weight: Float[Array, "out in"], bias: Float[Array, " out"] | None, x: Value) -> Value:
     """A dense layer."""
     if not isinstance(x, Jet):
-        return weight @ x if bias is None else weight @ x + bias
+        y = jnp.matmul(weight, x, precision=PRECISION)
+        return y if bias is None else y + bias
     rows = x.stack.reshape(-1, x.stack.shape[-1])  # one long matrix: its gradient is then one plain product too
-    rows = rows @ weight.T
+    rows = jnp.matmul(rows, weight.T, precision=PRECISION)
     if bias is not None:  # added before the shape is restored, or XLA computes the gradient of the rows a second time
         is_value = np.tile(np.eye(len(x.orders), 1, dtype=rows.dtype), (len(rows) // len(x.orders), 1))
         rows = rows + is_value * bias

@@ -12,6 +12,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from .activation import ACTIVATIONS, Activation, cos
 from .errors import InputError, unknown_name
 from .jet import Jet, Value, activate, affine, join, opaque, positive
+from .memory import in_chunks
 
 INITIALISATIONS: dict[str, Callable[..., Array]] = {
     "xavier": jax.nn.initializers.glorot_uniform(in_axis=1, out_axis=0),
@@ -102,7 +103,8 @@ class MLP(AbstractNetwork):
         for layer_key, fan_in, fan_out in zip(jax.random.split(key, len(sizes) - 1), sizes[:-1], sizes[1:], strict=True):
             weight_key, bias_key = jax.random.split(layer_key)
             weights.append(initialise(weight_key, (fan_out, fan_in)))
-            biases.append(initialise(bias_key, (fan_out, 1))[:, 0] if random_biases else jnp.zeros(fan_out))
+            random = random_biases or initialisation == "normal"  # a draw from the prior N(0, 1) of Bayesian PINNs
+            biases.append(initialise(bias_key, (fan_out, 1))[:, 0] if random else jnp.zeros(fan_out))
         return cls(tuple(weights), tuple(biases), ACTIVATIONS[activation], encoding, output_scale)
 
     @property
@@ -150,4 +152,4 @@ class Solution(eqx.Module):
         return {name: jnp.exp(value) if name in self.positive else value for name, value in self.raw.items()}
 
     def __call__(self, points: Float[Array, "n d"]) -> Float[Array, "n fields"]:
-        return jax.vmap(lambda x: positive(self.network(x), self.positive_fields))(points)  # type: ignore[return-value]
+        return in_chunks(jax.vmap(lambda x: positive(self.network(x), self.positive_fields)), points)

@@ -12,14 +12,17 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from .batch import over_seeds, stack, unstack
+from .batch import chosen, over_seeds, stack, unstack
 from .channel import Channel, residuals
 from .domain import Box
 from .errors import Diverged, InputError
+from .goodness import Goodness, with_noise_of
 from .network import MLP, Encoding, Frozen, Solution, check_architecture, trainable
-from .newton import gauss_newton
+from .newton import Prior, gauss_newton
 from .problem import Problem, as_key, as_points
 from .train import Descent, Objective, Outcome, Progress, Redraw, Weights, minimise
+
+RESTART = "normal"  # wider weights leave the plateau around u = 0 on which others may get stuck
 
 
 @dataclass(frozen=True)
@@ -27,8 +30,10 @@ class Base:
     """The base network and its training.
 
     `fourier` random frequencies of the given scale replace the coordinates; `scale_inputs` maps the box to [-1, 1];
-    `output_scale` multiplies the output. `polish` L-BFGS steps follow the epochs, then `newton` Gauss-Newton steps, which
-    are computed in double precision.
+    `output_scale` multiplies the output. `polish` L-BFGS steps follow the epochs, then at most `newton` Gauss-Newton steps on
+    the residuals in units of their noise, in double precision, as many as `newton_work` floating-point operations allow.
+    Where there is noise, a Gaussian `prior` of that width on all weights joins them, as in a Bayesian PINN.
+    A seed that has not found the solution is trained anew from other weights, up to `restarts` times.
     """
 
     hidden: tuple[int, ...] = (32, 32, 32)
@@ -38,19 +43,23 @@ class Base:
     fourier_scale: float = 1.0
     scale_inputs: bool = False
     output_scale: float = 1.0
-    epochs: int = 15_000
+    epochs: int = 3_000
     learning_rate: float = 3e-3
     schedule: str = "cosine"
     optimizer: str = "adam"
     polish: int = 0
-    newton: int = 0
+    newton: int = 300
+    newton_work: float = 1e12
+    restarts: int = 2
+    prior: float = 1.0
 
     def __post_init__(self) -> None:
         check_architecture(self.hidden, self.activation, self.initialisation)
-        if min(self.fourier, self.polish, self.newton) < 0 or not self.fourier_scale > 0:
-            raise InputError(
-                "base.fourier, base.polish and base.newton must not be negative; base.fourier_scale must be positive."
-            )
+        for name in ("fourier", "polish", "newton", "newton_work", "restarts"):
+            if not getattr(self, name) >= 0:
+                raise InputError(f"base.{name} must not be negative.")
+        if not self.fourier_scale > 0 or not self.prior > 0:
+            raise InputError("base.fourier_scale and base.prior must be positive.")
         _ = self.descent  # checks its part of the settings
 
     @property
@@ -90,6 +99,7 @@ class Pinn:
     losses: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
     seconds: float = 0.0
     failure: str | None = None
+    warnings: list[str] = field(default_factory=list)
 
     def __call__(self, points: Any) -> Float[Array, "n fields"]:
         return self.solution(as_points(points, self.problem.domain))
@@ -140,37 +150,113 @@ def fit_seeds(
         problem.check_same_equations(other)
     point_keys, network_keys, train_keys = purposes(jnp.stack([as_key(key) for key in keys]), 3)
     channels = stack([p.channels(key) for p, key in zip(problems, point_keys, strict=True)])
-    solution = create_solutions(base, problems, network_keys)
-    stages = {"training": base.descent} | ({"polish": Descent(base.polish, optimizer="lbfgs")} if base.polish else {})
-    outcomes = []
-    for stage, descent in stages.items():
-        outcome, solution = train_solution(
-            solution, channels, problem, keys=train_keys, descent=descent, weights=weights, progress=progress, stage=stage
-        )
-        outcomes.append(outcome)
-    if base.newton:
-        if weights.mode != "fixed":
-            raise InputError("Gauss-Newton steps belong to fixed weights: set weights.mode=fixed or base.newton=0.")
-        outcome, solution = gauss_newton(solution, channels, steps=base.newton, weights=weights, progress=progress)
-        outcomes.append(outcome)
-    seconds = sum(outcome.seconds for outcome in outcomes) / size
+    fits = _descend(base, problems, channels, network_keys, train_keys, weights, progress or Progress())
+    for attempt in range(1, base.restarts + 1):
+        lost = [i for i, found in enumerate(fits) if found.misfits or found.failure]
+        if not lost:
+            break
+        again = purposes(jnp.stack([jax.random.fold_in(network_keys[i], attempt) for i in lost]), 2)
+        restart = dataclasses.replace(base, initialisation=RESTART)
+        some, listener, label = [problems[i] for i in lost], progress or Progress(), f", restart {attempt}"
+        tried = _descend(restart, some, chosen(channels, lost), again[0], again[1], weights, listener, label)
+        for i, new in zip(lost, tried, strict=True):
+            better = new if new.ranks_before(fits[i]) else fits[i]
+            fits[i] = dataclasses.replace(better, seconds=fits[i].seconds + new.seconds)
     return [
         Pinn(
-            solution=s,
+            solution=found.solution,
             problem=p,
             channels=c,
             points_key=key,
             base=base,
             weights=weights,
+            steps=found.steps,
+            losses=found.losses,
+            seconds=found.seconds,
+            failure=found.failure,
+            warnings=found.misfits,
+        )
+        for found, p, c, key in zip(fits, problems, unstack(channels, size), point_keys, strict=True)
+    ]
+
+
+@dataclass(frozen=True, eq=False)
+class _Fit:
+    """One seed after all stages of training."""
+
+    solution: Solution
+    steps: list[int]
+    losses: np.ndarray
+    seconds: float
+    failure: str | None
+    misfits: list[str]
+    distance: float  # from the conditions, in units of their noise
+
+    def ranks_before(self, other: "_Fit") -> bool:
+        return (self.failure is not None, self.distance) < (other.failure is not None, other.distance)
+
+
+def _descend(
+    base: Base,
+    problems: Sequence[Problem],
+    channels: Sequence[Channel],
+    network_keys: PRNGKeyArray,
+    train_keys: PRNGKeyArray,
+    weights: Weights,
+    progress: Progress,
+    suffix: str = "",
+) -> list[_Fit]:
+    """All seeds from their first weights to their last: epochs, L-BFGS, Gauss-Newton."""
+    size, solution = len(problems), create_solutions(base, problems, network_keys)
+    prior = _prior(solution, base.prior) if any(channel.noise != "exact" for channel in channels) else None
+    stages = {"training": base.descent} | ({"polish": Descent(base.polish, optimizer="lbfgs")} if base.polish else {})
+    outcomes = []
+    for stage, descent in stages.items():
+        outcome, solution = train_solution(
+            solution,
+            channels,
+            problems[0],
+            keys=train_keys,
+            descent=descent,
+            weights=weights,
+            progress=progress,
+            stage=stage + suffix,
+        )
+        outcomes.append(outcome)
+    if base.newton:
+        parameters, rest = trainable(solution)
+        outcome = gauss_newton(
+            PinnObjective(rest),
+            parameters,
+            with_noise_of(tuple(channels), solution),
+            keys=train_keys,
+            steps=base.newton,
+            prior=prior,
+            work=base.newton_work,
+            progress=progress,
+            stage="newton" + suffix,
+        )
+        solution = eqx.combine(outcome.parameters, rest)
+        outcomes.append(outcome)
+    goodness = Goodness.of(channels, solution)
+    return [
+        _Fit(
+            solution=found,
             steps=outcomes[0].steps,
             losses=outcomes[0].losses[:, i],
-            seconds=seconds,
+            seconds=sum(outcome.seconds for outcome in outcomes) / size,
             failure=next((outcome.failures[i] for outcome in outcomes if outcome.failures[i]), None),
+            misfits=goodness.misfits(i, channels) if base.epochs or base.newton else [],
+            distance=float(goodness.total[i]),
         )
-        for i, (s, p, c, key) in enumerate(
-            zip(unstack(solution, size), problems, unstack(channels, size), point_keys, strict=True)
-        )
+        for i, found in enumerate(unstack(solution, size))
     ]
+
+
+def _prior(untrained: Solution, spread: float) -> Prior:
+    """That of Bayesian PINNs: around zero for weights, around the guess for unknowns."""
+    parameters = trainable(untrained)[0]
+    return Prior(eqx.tree_at(lambda s: s.network, parameters, jax.tree.map(jnp.zeros_like, parameters.network)), spread)
 
 
 def create_solutions(base: Base, problems: Sequence[Problem], keys: PRNGKeyArray) -> Solution:

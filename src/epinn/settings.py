@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .errors import InputError, unknown_name
+from .memory import GIBIBYTES
 from .methods import METHODS
 from .methods.method import Method
 from .paper.settings import BY_PROBLEM, PAPER
@@ -43,6 +44,17 @@ class PredictSettings:
 
 
 @dataclass(frozen=True)
+class ComputeSettings:
+    """Gibibytes that a computation may use at once; what would need more is done in chunks."""
+
+    memory: float = GIBIBYTES
+
+    def __post_init__(self) -> None:
+        if not self.memory > 0:
+            raise InputError("compute.memory must be a positive number of gibibytes.")
+
+
+@dataclass(frozen=True)
 class Settings:
     """Every group of settings; the methods' groups are named after the methods."""
 
@@ -50,6 +62,7 @@ class Settings:
     weights: Weights
     points: PointSettings
     predict: PredictSettings
+    compute: ComputeSettings
     methods: Mapping[str, Method]
 
     def groups(self) -> dict[str, Any]:
@@ -58,6 +71,7 @@ class Settings:
             "weights": self.weights,
             "points": self.points,
             "predict": self.predict,
+            "compute": self.compute,
             **self.methods,
         }
 
@@ -85,6 +99,7 @@ class Settings:
             groups["weights"],
             groups["points"],
             groups["predict"],
+            groups["compute"],
             {name: groups[name] for name in self.methods},
         )
 
@@ -93,7 +108,8 @@ def preset(name: str, problem: str) -> Settings:
     """The settings of a preset for a problem: `fast` is epinn's defaults, `paper` the paper's."""
     if name not in PRESETS:
         raise unknown_name("preset", name, PRESETS)
-    settings = Settings(Base(), Weights(), PointSettings(), PredictSettings(), {n: m() for n, m in METHODS.items()})
+    groups = Base(), Weights(), PointSettings(), PredictSettings(), ComputeSettings()
+    settings = Settings(*groups, {n: m() for n, m in METHODS.items()})
     return settings.changed(PAPER | BY_PROBLEM.get(problem, {})) if name == "paper" else settings
 
 

@@ -21,6 +21,7 @@ from .channel import Channel
 from .errors import InputError, unknown_name
 
 CALL_SECONDS = 0.5  # how long one compiled call should take: long enough to cost nothing, short enough to show progress
+BLOCK = 100  # steps in a loop of fixed length, after which a GPU need not ask the host whether to go on
 EXPLODED = 1e8  # a loss this many times its first value will not come back
 
 SCHEDULES = ("constant", "cosine", "exponential", "warmup")
@@ -114,7 +115,8 @@ class Redraw(eqx.Module):
     channels: Callable[[PRNGKeyArray], Sequence[Channel]] = eqx.field(static=True)
     every: int = eqx.field(static=True)
 
-    def __call__(self, old: Sequence[Channel], key: PRNGKeyArray) -> tuple[Channel, ...]:
+    def __call__(self, old: Sequence[Channel], key: PRNGKeyArray, step: Int[Array, ""]) -> tuple[Channel, ...]:
+        key = jax.random.fold_in(key, -1 - step // self.every)
         return tuple(a.moved_to(b) if a.sampled else a for a, b in zip(old, self.channels(key), strict=True))
 
 
@@ -171,24 +173,21 @@ def minimise(
         state, steps, losses = kept[0], kept[1].tolist(), list(kept[2])
         started -= float(kept[3])
     report(stage, steps[-1] if steps else 0, descent.epochs, {})
-    done, call, unit = steps[-1] if steps else 0, min(50, descent.epochs), redraw.every if redraw else 1
-    fresh = True
-    while done < descent.epochs:
-        call = min(max(call // unit, 1) * unit, descent.epochs - done)
+    block = math.gcd(descent.epochs, redraw.every if redraw else 0, BLOCK)
+    done, blocks, fresh = steps[-1] if steps else 0, max(50 // block, 1), True
+    while done < descent.epochs and not np.all(np.asarray(state.stopped) >= 0):
+        blocks = min(blocks, (descent.epochs - done) // block)
         tick = time.perf_counter()
-        blocks, per_block = (max(call // unit, 1), min(unit, call)) if redraw else (1, call)
-        counts = jnp.asarray(blocks), jnp.asarray(per_block)  # arrays, so that another number is not another program
-        state = _advance(state, like, objective, tuple(channels), *counts, descent, channel_weights, adaptive, redraw)
+        count = jnp.asarray(blocks)  # an array, so that another number is not another program
+        state = _advance(state, like, objective, tuple(channels), count, block, descent, channel_weights, adaptive, redraw)
         losses.append(np.asarray(state.losses))
         took = time.perf_counter() - tick
-        done += blocks * per_block
+        done += blocks * block
         steps.append(done)
         report(stage, done, descent.epochs, dict(zip(names, np.median(losses[-1], axis=0).tolist(), strict=True)))
         report.keep(stage, functools.partial(_to_keep, state, steps, losses, started))
-        if np.all(np.asarray(state.stopped) >= 0):
-            break
         if not fresh:  # the first call also compiles, so its time says nothing
-            call = max(1, int(call * min(4.0, CALL_SECONDS / max(took, 1e-6))))
+            blocks = max(1, int(blocks * min(4.0, CALL_SECONDS / max(took, 1e-6))))
         fresh = False
     record = np.stack(losses) if losses else np.zeros((0, len(keys), len(names)))
     failures = [
@@ -231,28 +230,31 @@ def _advance(
     objective: Objective,
     channels: tuple[Channel, ...],
     blocks: Int[Array, ""],
-    per_block: Int[Array, ""],
+    block: int,
     descent: Descent,
     weights: tuple[float, ...],
     adaptive: bool,
     redraw: Redraw | None,
 ) -> State:
-    """Many steps in one compiled call: `blocks` times new points (if they are redrawn) and `per_block` steps on them."""
+    """Many steps in one compiled call: so many blocks, with new points (if they are redrawn) when it is time for them."""
     optimizer, unravel = descent.transformation(), unraveller(like)
 
     def one_seed(state: State, objective: Objective, channels: tuple[Channel, ...]) -> State:
-        def block(_: Int[Array, ""], state: State) -> State:
-            now = redraw(channels, jax.random.fold_in(state.key, -1 - state.step)) if redraw else channels
-            prepared = objective.prepare(now)
-
+        def some_steps(state: State, now: tuple[Channel, ...], prepared: Any) -> State:
             def residuals(parameters: Float[Array, " p"], key: PRNGKeyArray) -> list[Float[Array, "... n k"]]:
                 return objective.residuals(unravel(parameters), now, prepared, key)
 
-            return jax.lax.fori_loop(
-                0, per_block, lambda _, s: _step(s, residuals, optimizer, weights, adaptive, descent), state
-            )
+            return jax.lax.fori_loop(0, block, lambda _, s: _step(s, residuals, optimizer, weights, adaptive, descent), state)
 
-        return _sound(jax.lax.fori_loop(0, blocks, block, state))
+        if redraw is None:
+            prepared = objective.prepare(channels)
+            return _sound(jax.lax.fori_loop(0, blocks, lambda _, s: some_steps(s, channels, prepared), state))
+
+        def on_new_points(_: Int[Array, ""], state: State) -> State:
+            now = redraw(channels, state.key, state.step)
+            return some_steps(state, now, objective.prepare(now))
+
+        return _sound(jax.lax.fori_loop(0, blocks, on_new_points, state))
 
     return over_seeds(one_seed, state, objective, channels)
 

@@ -29,7 +29,7 @@ SMALL = {
     "dropout": {"rate": 0.2},
     "hmc": {"step_size": 1e-5, "leapfrog": 3, "burn_in": 0, "samples": 20, "chains": 2},
 }
-BASE = Base(hidden=(8, 8), epochs=20)
+BASE = Base(hidden=(8, 8), epochs=20, newton=0, restarts=0)
 
 
 def plane_flow():

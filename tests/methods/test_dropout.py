@@ -37,7 +37,7 @@ def test_the_band_of_one_hidden_layer_is_the_one_in_closed_form():
 
 def test_dropout_at_prediction_uses_the_trained_network_as_it_is():
     problem = poisson1d(collocation=20)
-    pinn = epinn.fit(problem, base=Base(hidden=(8, 8), epochs=20))
+    pinn = epinn.fit(problem, base=Base(hidden=(8, 8), epochs=20, newton=0, restarts=0))
     band = epinn.attach(pinn, problem, "dropout", rate=0.1)
     assert band.sampler.base is pinn.solution
     assert band.seconds == 0
@@ -45,7 +45,7 @@ def test_dropout_at_prediction_uses_the_trained_network_as_it_is():
 
 def test_dropout_during_training_trains_a_network_of_its_own():
     problem = poisson1d(collocation=20)
-    base = Base(hidden=(8, 8), epochs=20)
+    base = Base(hidden=(8, 8), epochs=20, newton=0, restarts=0)
     pinn = epinn.fit(problem, base=base)
     band = epinn.attach(pinn, problem, "dropout", rate=0.1, during="training")
     assert not np.allclose(band.sampler.base.network.weights[0], pinn.solution.network.weights[0])

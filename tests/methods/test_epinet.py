@@ -113,7 +113,7 @@ def test_what_is_computed_once_for_the_frozen_base_gives_the_residuals_of_the_wh
 @pytest.fixture(scope="module")
 def trained():
     problem = poisson1d(0.1, collocation=20, sensors=8)
-    pinn = epinn.fit(problem, base=Base(hidden=(8, 8), epochs=100))
+    pinn = epinn.fit(problem, base=Base(hidden=(8, 8), epochs=100, newton=0, restarts=0))
     return pinn, problem
 
 
@@ -162,7 +162,7 @@ def test_unknown_parameters_get_a_spread_of_their_own():
         unknowns={"c": epinn.Unknown(1.0, positive=True, exact=2.0)},
         points=epinn.Points(collocation=16),
     )
-    pinn = epinn.fit(problem, base=Base(hidden=(8, 8), epochs=1500, learning_rate=1e-2))
+    pinn = epinn.fit(problem, base=Base(hidden=(8, 8), epochs=1500, learning_rate=1e-2, newton=0, restarts=0))
     c = epinn.attach(pinn, problem, epochs=300, hidden=(8, 8)).unknowns(draws=500)["c"]
     assert abs(c.mean - 2.0) < 0.3
     assert 0 < c.std < 0.5

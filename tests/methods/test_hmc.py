@@ -30,7 +30,7 @@ def closed_form(x, y, sigma):
 def test_mean_and_sd_agree_with_the_closed_form_posterior(per_point):
     sigma = np.linspace(0.1, 0.5, 12) if per_point else SIGMA
     problem, x, y = linear_model(sigma)
-    pinn = epinn.fit(problem, base=Base(hidden=(), epochs=1))
+    pinn = epinn.fit(problem, base=Base(hidden=(), epochs=1, newton=0, restarts=0))
     band = epinn.attach(
         pinn,
         problem,
@@ -67,7 +67,7 @@ def test_an_unknown_parameter_follows_its_closed_form_posterior():
         data=epinn.Data(np.linspace(0, 1, 10), y, sigma=0.5, operator=lambda u, c: c + 0 * u),
         unknowns={"c": epinn.Unknown(guess=0.5, scale=0.7)},
     )
-    pinn = epinn.fit(problem, base=Base(hidden=(), epochs=1))
+    pinn = epinn.fit(problem, base=Base(hidden=(), epochs=1, newton=0, restarts=0))
     band = epinn.attach(pinn, problem, "hmc", adapt=False, step_size=0.05, leapfrog=15, burn_in=200, samples=3000, chains=4)
     precision = 1 / 0.7**2 + 10 / 0.5**2
     c = band.unknowns()["c"]
@@ -79,14 +79,14 @@ def test_unknown_noise_is_inferred_with_the_weights():
     rng = np.random.default_rng(2)
     x = np.linspace(-1, 1, 200)
     problem = epinn.Problem(domain=epinn.Box(x=(-1, 1)), equation=(), data=epinn.Data(x, 0.5 * x + 0.2 * rng.normal(size=200)))
-    pinn = epinn.fit(problem, base=Base(hidden=(), epochs=500, learning_rate=1e-2))
+    pinn = epinn.fit(problem, base=Base(hidden=(), epochs=500, learning_rate=1e-2, newton=0, restarts=0))
     band = epinn.attach(pinn, problem, "hmc", step_size=0.01, leapfrog=20, burn_in=300, samples=1000, chains=2)
     assert abs(band.diagnostics["sigma of data"] - 0.2) < 0.03
 
 
 def test_chains_that_do_not_move_are_reported():
     problem, *_ = linear_model()
-    pinn = epinn.fit(problem, base=Base(hidden=(), epochs=1))
+    pinn = epinn.fit(problem, base=Base(hidden=(), epochs=1, newton=0, restarts=0))
     band = epinn.attach(pinn, problem, "hmc", step_size=1e4, leapfrog=3, burn_in=0, samples=20, chains=2)
     assert band.diagnostics["acceptance"] < 0.05
     assert "step_size" in band.warnings[0]
@@ -94,7 +94,7 @@ def test_chains_that_do_not_move_are_reported():
 
 def test_a_step_size_far_too_large_or_small_is_mended_during_burn_in():
     problem, *_ = linear_model()
-    pinn = epinn.fit(problem, base=Base(hidden=(), epochs=1))
+    pinn = epinn.fit(problem, base=Base(hidden=(), epochs=1, newton=0, restarts=0))
     for step_size in (100.0, 1e-4):
         band = epinn.attach(pinn, problem, "hmc", step_size=step_size, leapfrog=3, burn_in=400, samples=100, chains=2)
         assert 0.4 < band.diagnostics["acceptance"] < 0.99
@@ -102,7 +102,7 @@ def test_a_step_size_far_too_large_or_small_is_mended_during_burn_in():
 
 def test_chains_that_have_not_mixed_are_reported():
     problem, *_ = linear_model()
-    pinn = epinn.fit(problem, base=Base(hidden=(), epochs=1))
+    pinn = epinn.fit(problem, base=Base(hidden=(), epochs=1, newton=0, restarts=0))
     band = epinn.attach(pinn, problem, "hmc", key=3, step_size=1e-3, leapfrog=1, burn_in=0, samples=40, chains=4, start="prior")
     assert band.diagnostics["rhat"] > 1.1
     assert "not mixed" in band.warnings[0]
@@ -110,7 +110,7 @@ def test_chains_that_have_not_mixed_are_reported():
 
 def test_thinning_stores_fewer_but_watches_all():
     problem, *_ = linear_model()
-    pinn = epinn.fit(problem, base=Base(hidden=(), epochs=1))
+    pinn = epinn.fit(problem, base=Base(hidden=(), epochs=1, newton=0, restarts=0))
     band = epinn.attach(pinn, problem, "hmc", step_size=0.05, leapfrog=5, burn_in=0, samples=100, chains=2, thin=5)
     assert band.sampler.members == 2 * 100 // 5
     assert band.diagnostics["samples"] == 100
@@ -119,7 +119,7 @@ def test_thinning_stores_fewer_but_watches_all():
 @pytest.mark.parametrize("start", ["trained", "prior", "xavier"])
 def test_chains_start_where_they_are_told_to(start):
     problem, *_ = linear_model()
-    pinn = epinn.fit(problem, base=Base(hidden=(), epochs=500, learning_rate=1e-2))
+    pinn = epinn.fit(problem, base=Base(hidden=(), epochs=500, learning_rate=1e-2, newton=0, restarts=0))
     band = epinn.attach(pinn, problem, "hmc", step_size=1e-9, leapfrog=1, burn_in=0, samples=10, chains=3, start=start)
     first = np.stack([np.asarray(w).ravel()[::10] for w in band.sampler.solutions.network.weights])
     trained = float(pinn.solution.network.weights[0][0, 0])

@@ -9,6 +9,8 @@ from epinn.paper import settings
 TINY = {
     "base.hidden": (4,),
     "base.epochs": 5,
+    "base.newton": 0,
+    "base.restarts": 0,
     "epinet.hidden": (4,),
     "epinet.prior_hidden": (3,),
     "epinet.epochs": 5,

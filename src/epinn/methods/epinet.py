@@ -17,6 +17,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
+from .. import memory
 from ..batch import over_seeds, stack, unstack
 from ..channel import Channel, compare, push, residuals
 from ..errors import InputError, unknown_name
@@ -102,21 +103,29 @@ class FrozenBaseObjective(Objective):
     rest: Epinet
     indices: int = eqx.field(static=True)
 
-    def prepare(self, channels: Sequence[Channel]) -> list[tuple[Jet, Jet]]:
-        network = self.base.network
-        return push(channels, lambda x: (network(x), epinet_features(network, x)))
+    def prepare(self, channels: Sequence[Channel]) -> list[tuple[Jet, Jet]] | None:
+        """Values and features of the base; None where they would take too much memory."""
+        size = eqx.filter_eval_shape(push, channels, self._look)
+        needed = sum(leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(size))
+        return push(channels, self._look) if needed <= memory.available() / 4 else None
 
     def residuals(
-        self, parameters: Epinet, channels: Sequence[Channel], prepared: list[tuple[Jet, Jet]], key: PRNGKeyArray
+        self, parameters: Epinet, channels: Sequence[Channel], prepared: list[tuple[Jet, Jet]] | None, key: PRNGKeyArray
     ) -> list[Array]:
         epinet = eqx.combine(parameters, self.rest)
         sampler = EpinetSampler(self.base, epinet)
 
         def at(z: Float[Array, " dz"]) -> list[Array]:
-            unknowns = sampler.solution(z).unknowns
-            return compare(channels, [value + epinet(features, z) for value, features in prepared], unknowns)
+            solution = sampler.solution(z)
+            if prepared is None:
+                return residuals(channels, solution)
+            return compare(channels, [value + epinet(features, z) for value, features in prepared], solution.unknowns)
 
-        return jax.vmap(lambda k: at(sampler.index(k)))(jax.random.split(key, self.indices))
+        with memory.shared_by(self.indices):
+            return jax.vmap(lambda k: at(sampler.index(k)))(jax.random.split(key, self.indices))
+
+    def _look(self, x: Value) -> tuple[Value, Value]:
+        return self.base.network(x), epinet_features(self.base.network, x)
 
 
 class JointObjective(Objective):

@@ -8,6 +8,8 @@ PAPER: dict[str, Any] = {
     "base.learning_rate": 1e-3,
     "base.schedule": "constant",
     "base.optimizer": "adam",
+    "base.newton": 0,
+    "base.restarts": 0,
     "epinet.hidden": (32, 32, 32),
     "epinet.prior_hidden": (5, 5),
     "epinet.index_dim": 8,

@@ -1,0 +1,83 @@
+"""How well a solution meets its conditions, and whether that is what their noise allows."""
+
+from collections.abc import Sequence
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from .batch import over_seeds
+from .channel import Channel, compare, push, residuals
+from .jet import Jet
+from .network import Solution
+
+FAR = 5.0  # residuals this many times the noise are no accident
+UNSOLVED = 0.1  # nor are residuals of an exact condition this large, in parts of what u = 0 leaves of it
+
+
+class Goodness(eqx.Module):
+    """Root mean squares of the residuals by channel, of many seeds at once: of the solution, and of u = 0."""
+
+    found: Float[np.ndarray, "seeds channels"]
+    of_nothing: Float[np.ndarray, "seeds channels"]
+    allowed: Float[np.ndarray, "seeds channels"]  # by the noise; infinite where it is not known
+
+    @classmethod
+    def of(cls, channels: Sequence[Channel], solution: Solution) -> "Goodness":
+        """All arrays have a leading seed axis."""
+        found, nothing, sigma = (np.asarray(part) for part in _root_mean_squares(tuple(channels), solution))
+        known = np.asarray([channel.noise != "unknown" for channel in channels])
+        return cls(found, nothing, np.where(known, sigma, np.inf))
+
+    @property
+    def total(self) -> Float[np.ndarray, " seeds"]:
+        """The mean square in units of the noise, over the channels."""
+        return np.mean((self.found / np.where(np.isfinite(self.allowed), self.allowed, self.of_nothing + 1e-30)) ** 2, axis=1)
+
+    def misfits(self, seed: int, channels: Sequence[Channel]) -> list[str]:
+        """A sentence for each condition that a seed is far from meeting."""
+        return [
+            f"the residuals of {channel.name!r} (rms {found:.2g}) are far above its {_noise(channel)} ({allowed:.2g}): "
+            "this fit has not found the solution. Try another --seed, more base.epochs or base.restarts, or a larger network."
+            for channel, found, nothing, allowed in zip(
+                channels, self.found[seed], self.of_nothing[seed], self.allowed[seed], strict=True
+            )
+            if found > FAR * allowed and (channel.noise == "known" or found > UNSOLVED * nothing)
+        ]
+
+
+def _noise(channel: Channel) -> str:
+    return "tolerance" if channel.noise == "exact" else "noise"
+
+
+@eqx.filter_jit
+def _root_mean_squares(channels: tuple[Channel, ...], solution: Solution) -> tuple[Array, Array, Array]:
+    def one(channels: tuple[Channel, ...], solution: Solution) -> tuple[Array, Array, Array]:
+        jets = push(channels, solution.network)
+        nothing = compare(channels, [Jet(jnp.zeros_like(jet.stack), jet.orders) for jet in jets], solution.unknowns)
+        rows = compare(channels, jets, solution.unknowns)
+        sigma = jnp.stack([jnp.sqrt(jnp.mean(c.sigma**2)) for c in channels])
+        return _roots(rows), _roots(nothing), sigma
+
+    return over_seeds(one, channels, solution)
+
+
+def _roots(rows: Sequence[Array]) -> Float[Array, " channels"]:
+    return jnp.stack([jnp.sqrt(jnp.mean(row**2)) for row in rows])
+
+
+@eqx.filter_jit
+def with_noise_of(channels: tuple[Channel, ...], solution: Solution) -> tuple[Channel, ...]:
+    """The channels with sigma where it is unknown: the root mean square of what the solution leaves of them."""
+
+    def one(channels: tuple[Channel, ...], solution: Solution) -> tuple[Channel, ...]:
+        rows = residuals(channels, solution)
+        return tuple(
+            eqx.tree_at(lambda c: c.sigma, channel, jnp.full_like(channel.sigma, jnp.sqrt(jnp.mean(row**2))))
+            if channel.noise == "unknown"
+            else channel
+            for channel, row in zip(channels, rows, strict=True)
+        )
+
+    return over_seeds(one, channels, solution)
