@@ -35,8 +35,19 @@ lint: .venv/developer  ## style and types
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: .venv/user  ## ratios of our training step to others, side by side in one run
-	$(BIN)/python benchmarks/step.py
+PEERS := .venv-peers
+
+$(PEERS)/installed: benchmarks/peers/requirements.txt
+	$(PYTHON) -m venv $(PEERS)
+	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --requirement $<
+	@touch $@
+
+bench: .venv/user $(PEERS)/installed  ## speed against PyTorch, DeepXDE and jinns, on one core; half an hour
+	$(BIN)/python benchmarks/step.py --peers $(PEERS)/bin/python
+	$(BIN)/python benchmarks/accuracy.py poisson1d poisson1d-nonlinear porous1d --recipe
+	$(BIN)/python benchmarks/growth.py
+	$(BIN)/python benchmarks/startup.py
+	$(BIN)/python benchmarks/page.py
 
 clean:
-	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache
+	rm -rf .venv .venv-peers build dist .pytest_cache .mypy_cache .ruff_cache

@@ -1,5 +1,6 @@
 """Several seeds at once: trees of arrays with one leading axis for the seeds."""
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -12,6 +13,9 @@ from jaxtyping import Array, Float
 
 from . import memory
 from .errors import InputError
+
+# For a program that is compiled longer than it runs: quickly compiled, slow to run.
+runs_once: Callable = functools.partial(eqx.filter_jit, compiler_options={"xla_backend_optimization_level": 0})
 
 
 def stack(trees: Sequence[Any]) -> Any:

@@ -1,7 +1,6 @@
 """The base PINN: a network, and the unknown parameters, fitted to the channels of a problem."""
 
 import dataclasses
-import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from .batch import chosen, over_seeds, stack, unstack
+from .batch import chosen, over_seeds, runs_once, stack, unstack
 from .channel import Channel, residuals
 from .domain import Box
 from .errors import Diverged, InputError
@@ -43,7 +42,7 @@ class Base:
     fourier_scale: float = 1.0
     scale_inputs: bool = False
     output_scale: float = 1.0
-    epochs: int = 3_000
+    epochs: int = 1_000
     learning_rate: float = 3e-3
     schedule: str = "cosine"
     optimizer: str = "adam"
@@ -256,7 +255,8 @@ def _descend(
 def _prior(untrained: Solution, spread: float) -> Prior:
     """That of Bayesian PINNs: around zero for weights, around the guess for unknowns."""
     parameters = trainable(untrained)[0]
-    return Prior(eqx.tree_at(lambda s: s.network, parameters, jax.tree.map(jnp.zeros_like, parameters.network)), spread)
+    zeros = jax.tree.map(lambda leaf: jnp.asarray(np.zeros(leaf.shape, leaf.dtype)), parameters.network)
+    return Prior(eqx.tree_at(lambda s: s.network, parameters, zeros), spread)
 
 
 def create_solutions(base: Base, problems: Sequence[Problem], keys: PRNGKeyArray) -> Solution:
@@ -265,13 +265,13 @@ def create_solutions(base: Base, problems: Sequence[Problem], keys: PRNGKeyArray
     return stack([p.solution(network) for p, network in zip(problems, unstack(networks, len(problems)), strict=True)])
 
 
-@functools.partial(jax.jit, static_argnums=1)
+@runs_once
 def purposes(keys: PRNGKeyArray, number: int) -> PRNGKeyArray:
     """Independent keys for several purposes from one key per seed; axes purposes, seeds."""
     return jax.vmap(lambda key: jax.random.split(key, number), out_axes=1)(keys)
 
 
-@eqx.filter_jit
+@runs_once
 def _networks(base: Base, domain: Box, fields: int, keys: PRNGKeyArray) -> MLP:
     return over_seeds(lambda key: base.network(domain, fields, key), keys)
 

@@ -16,7 +16,7 @@ import optax
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
-from .batch import one_of, over_seeds, unravel_seeds, unraveller
+from .batch import one_of, over_seeds, runs_once, unravel_seeds, unraveller
 from .channel import Channel
 from .errors import InputError, unknown_name
 
@@ -202,7 +202,7 @@ def _to_keep(state: State, steps: list[int], losses: list[np.ndarray], started: 
     return state, np.asarray(steps), np.stack(losses), np.asarray(time.perf_counter() - started)
 
 
-@eqx.filter_jit
+@runs_once
 def _start_seeds(parameters: Any, channels: tuple[Channel, ...], keys: Array, descent: Descent, adaptive: bool) -> State:
     return over_seeds(lambda p, c, k: _start(p, c, k, descent, adaptive), parameters, channels, keys)
 

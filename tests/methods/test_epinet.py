@@ -132,6 +132,23 @@ def test_the_base_can_be_trained_on_together_with_the_epinet(trained):
     assert not eqx.tree_equal(sampler.base, pinn.solution)
 
 
+def test_gauss_newton_steps_fit_the_same_indices_better_and_leave_the_base_alone(trained):
+    pinn, problem = trained
+    bands = [epinn.attach(pinn, problem, epochs=30, hidden=(6, 6), newton=n, newton_indices=4, key=1) for n in (1, 15)]
+    assert eqx.tree_equal(bands[1].sampler.base, pinn.solution)
+
+    def whitened(losses):
+        return sum(losses[c.name] / float(c.sigma[0]) ** 2 * len(c.points) for c in pinn.channels)
+
+    few, many = (whitened(band.diagnostics["losses"]) for band in bands)
+    assert many < 0.5 * few
+
+
+def test_gauss_newton_with_a_base_that_moves_is_refused(rejects):
+    with rejects("epinet.newton", "train_base"):
+        EpinetMethod(newton=5, train_base=True)
+
+
 def test_z_is_projected_on_the_outputs_so_that_zero_means_no_correction(trained):
     pinn, problem = trained
     band = epinn.attach(pinn, problem, epochs=1, hidden=(6, 6))

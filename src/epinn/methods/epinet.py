@@ -18,11 +18,13 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from .. import memory
-from ..batch import over_seeds, stack, unstack
+from ..batch import over_seeds, runs_once, stack, unstack
 from ..channel import Channel, compare, push, residuals
 from ..errors import InputError, unknown_name
+from ..goodness import with_noise_of
 from ..jet import Jet, Value, affine, join
 from ..network import MLP, AbstractNetwork, Frozen, Solution, check_architecture, trainable
+from ..newton import gauss_newton
 from ..pinn import Pinn, purposes, redraw
 from ..posterior import Posterior
 from ..sampler import Sampler
@@ -149,6 +151,7 @@ class JointObjective(Objective):
 class EpinetMethod(Method):
     """Settings: sizes of the learnable and the prior network, dimension of z, prior scale alpha, indices per step.
 
+    At most `newton` Gauss-Newton steps follow the epochs, on `newton_indices` indices that stay the same.
     `base` says what the base PINN has been trained on: `all` conditions, or the `physics` alone, in which case the epinet
     is the first to see the measurements.
     """
@@ -165,6 +168,8 @@ class EpinetMethod(Method):
     learning_rate: float = 1e-3
     schedule: str = "constant"
     indices_per_step: int = 1
+    newton: int = 0
+    newton_indices: int = 16
     train_base: bool = False
     base: str = "all"
 
@@ -173,8 +178,12 @@ class EpinetMethod(Method):
             raise unknown_name("base of an epinet", self.base, BASES)
         check_architecture(self.hidden)
         check_architecture(self.prior_hidden, initialisation=self.prior_initialisation)
-        if min(self.index_dim, self.indices_per_step) < 1 or not math.isfinite(self.alpha):
-            raise InputError("epinet.index_dim and epinet.indices_per_step must be at least 1, epinet.alpha a number.")
+        if min(self.index_dim, self.indices_per_step, self.newton_indices) < 1 or not math.isfinite(self.alpha):
+            raise InputError(
+                "epinet.index_dim, epinet.indices_per_step and epinet.newton_indices must be at least 1, epinet.alpha a number."
+            )
+        if self.newton < 0 or (self.newton and self.train_base):
+            raise InputError("epinet.newton must not be negative, and needs a frozen base: set epinet.train_base=false.")
         _ = self.descent  # checks its part of the settings
 
     @property
@@ -208,22 +217,36 @@ class EpinetMethod(Method):
             progress=progress,
             stage="epinet",
         )
-        trained = eqx.combine(outcome.parameters, rest)
+        outcomes = [outcome]
+        if self.newton:
+            exact = FrozenBaseObjective(base, rest, self.newton_indices)
+            outcomes.append(
+                gauss_newton(
+                    exact,
+                    outcome.parameters,
+                    with_noise_of(tuple(channels), base),
+                    keys=train_keys,
+                    steps=self.newton,
+                    progress=progress,
+                    stage="epinet, newton",
+                )
+            )
+        trained = eqx.combine(outcomes[-1].parameters, rest)
         samplers = unstack(trained if self.train_base else EpinetSampler(base, trained), size)
         return [
             Posterior(
                 sampler,
                 pinn.problem,
                 self.name,
-                diagnostics={"losses": outcome.last(i, channels)},
+                diagnostics={"losses": outcomes[-1].last(i, channels)},
                 failure=failure,
-                seconds=outcome.seconds / size,
+                seconds=sum(outcome.seconds for outcome in outcomes) / size,
             )
             for i, (sampler, pinn, failure) in enumerate(zip(samplers, pinns, outcome.failures, strict=True))
         ]
 
 
-@eqx.filter_jit
+@runs_once
 def _create(method: EpinetMethod, base: Solution, keys: PRNGKeyArray, dimension: int, fields: int) -> Epinet:
     def one(base: Solution, key: PRNGKeyArray) -> Epinet:
         learn_key, prior_key, slope_key = jax.random.split(key, 3)

@@ -10,12 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import blackjax
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from blackjax.diagnostics import effective_sample_size, potential_scale_reduction
 from jaxtyping import Array, Bool, Float, PRNGKeyArray, PyTree
 
 from ..batch import over_seeds, stack, unstack
@@ -232,6 +230,7 @@ def _advance(
     method: HmcMethod, targets: Target, positions: Position, keys: PRNGKeyArray, call: Array, step_sizes: Array
 ) -> tuple[Position, tuple]:
     """A few samples of every chain of every seed."""
+    import blackjax  # imported here, as below: it costs a fifth of a second that other methods need not wait
 
     def one_chain(target: Target, position: Position, key: PRNGKeyArray, step_size: Array) -> tuple[Position, tuple]:
         size = sum(leaf.size for leaf in jax.tree.leaves(target.center))
@@ -265,6 +264,8 @@ def _members(target: Target, stored: Position) -> Members:
 
 @jax.jit
 def _rhat_and_ess(chains: Float[Array, "chains samples values"]) -> tuple[Array, Array]:
+    from blackjax.diagnostics import effective_sample_size, potential_scale_reduction
+
     return potential_scale_reduction(chains), effective_sample_size(chains)
 
 

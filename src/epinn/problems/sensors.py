@@ -3,7 +3,6 @@
 from collections.abc import Callable
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
@@ -27,6 +26,7 @@ def measure(
     if noise == 0:
         return []
     grid = domain.grid(SUP_NORM_GRID[domain.dimension])
-    sigma = noise * float(jnp.max(jnp.abs(at_points(exact, domain.coordinates, grid)[:, 0])))
-    clean = at_points(exact, domain.coordinates, points)[:, 0]
-    return [Data(points, clean + sigma * jax.random.normal(key, clean.shape), sigma=sigma, field=field)]
+    # in numpy: outside compiled code every small operation on JAX arrays is a program to be compiled first
+    sigma = noise * float(np.max(np.abs(np.asarray(at_points(exact, domain.coordinates, grid))[:, 0])))
+    clean = np.asarray(at_points(exact, domain.coordinates, points))[:, 0]
+    return [Data(points, clean + sigma * np.asarray(jax.random.normal(key, clean.shape)), sigma=sigma, field=field)]
