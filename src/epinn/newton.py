@@ -19,7 +19,7 @@ from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from . import memory
-from .batch import one_of, unravel_seeds, unraveller
+from .batch import one_of, unraveller
 from .channel import Channel
 from .train import CALL_SECONDS, Objective, Outcome, Progress
 
@@ -34,21 +34,21 @@ STALLED = 1e-3  # a relative decrease of the loss per step that is not worth the
 CROSSING = 1e-7  # the same as long as the solution is hardly better than u = 0: a plateau is crossed slowly
 SETTLED = 0.05  # the loss, in parts of that of u = 0, below which it has left the plateau
 PATIENCE = 20  # such steps in a row end it
-SOLVED = 1e-3  # a mean whitened square this small: residuals are thirty times below what their tolerance asks for
+SOLVED = 1e-3  # a loss this small, per row: residuals are thirty times below what their tolerance asks for
 
 
 class Prior(eqx.Module):
-    """A Gaussian one on all parameters; its squared distance joins the sum of squares."""
+    """A Gaussian one on all parameters; the squared distance in units of its width joins the sum of squares."""
 
-    center: Any  # a tree like the parameters
-    spread: float = eqx.field(static=True)
+    center: Any  # trees like the parameters
+    spread: Any
 
 
 class State(eqx.Module):
     """One seed on its way down."""
 
-    parameters: Float[Array, " p"]
-    loss: Float[Array, ""]  # the mean whitened square
+    parameters: Float[Array, " p"]  # in units of the prior's width
+    loss: Float[Array, ""]
     damping: Float[Array, ""]
     step: Int[Array, ""]
     idle: Int[Array, ""]  # steps in a row that brought next to nothing
@@ -85,7 +85,7 @@ def gauss_newton(
         losses: list[np.ndarray] = []
         done, call, fresh = int(np.max(np.asarray(state.step))), 5, True
         report(stage, done, steps, {})
-        while done < steps and not np.all(_done(state)):
+        while done < steps and not np.all(_done(state, rows)):
             call = min(call, steps - done)
             tick = time.perf_counter()
             state, found = _advance(state, jnp.asarray(done + call), like, exact_objective, exact_channels, keys, prior, rows)
@@ -98,7 +98,7 @@ def gauss_newton(
                 call = max(1, int(call * min(4.0, CALL_SECONDS / max(took, 1e-6))))
             fresh = False
         report(stage, steps, steps, {})
-        trained = jax.tree.map(np.asarray, unravel_seeds(state.parameters, like))
+        trained = jax.tree.map(np.asarray, _trees(state, like, exact_objective, exact_channels, keys, prior))
     size = len(keys)
     record = np.stack(losses) if losses else np.zeros((0, size, len(names)))
     trained = jax.tree.map(jnp.asarray, trained, dtypes)
@@ -120,9 +120,9 @@ def _is_dense(rows: int, parameters: int) -> bool:
     return min(rows, parameters) <= DENSE and 8 * rows * parameters <= memory.available()
 
 
-def _done(state: State) -> Bool[Array, "..."]:
+def _done(state: State, rows: int) -> Bool[Array, "..."]:
     """Whether nothing more is to be gained."""
-    return (state.idle >= PATIENCE) | (state.loss <= SOLVED)
+    return (state.idle >= PATIENCE) | (state.loss <= SOLVED * rows)
 
 
 def _to_keep(state: State, started: float) -> tuple[State, np.ndarray]:
@@ -131,7 +131,8 @@ def _to_keep(state: State, started: float) -> tuple[State, np.ndarray]:
 
 
 class System(eqx.Module):
-    """The whitened residuals of one seed as a function of one vector, scaled so that the loss is their squared length."""
+    """The residuals of one seed in units of their noise, as a function of one vector: its parameters in units of the prior's
+    width. A squared length is then a number of standard deviations everywhere."""
 
     objective: Objective
     channels: tuple[Channel, ...]
@@ -140,21 +141,25 @@ class System(eqx.Module):
     like: Any = eqx.field(static=True)
 
     def loss(self, parameters: Float[Array, " p"]) -> Float[Array, ""]:
-        rows = self.rows(parameters)
-        return jnp.sum(rows**2) + self.ridge(rows.size) * jnp.sum(self.from_center(parameters) ** 2)
+        return jnp.sum(self.rows(parameters) ** 2) + self.ridge * jnp.sum(self.from_center(parameters) ** 2)
 
-    def ridge(self, rows: int) -> float:
+    @property
+    def ridge(self) -> float:
         """What the prior adds to the diagonal of J'J."""
-        return 0.0 if self.prior is None else 1 / (rows * self.prior.spread**2)
+        return 0.0 if self.prior is None else 1.0
 
     def from_center(self, parameters: Float[Array, " p"]) -> Float[Array, " p"]:
-        return parameters if self.prior is None else parameters - ravel_pytree(self.prior.center)[0]
+        return parameters if self.prior is None else parameters - ravel_pytree(self.prior.center)[0] / self._width
+
+    def vector(self, tree: Any) -> Float[Array, " p"]:
+        return ravel_pytree(tree)[0] / self._width
+
+    def tree(self, parameters: Float[Array, " p"]) -> Any:
+        return unraveller(self.like)(parameters * self._width)
 
     def rows(self, parameters: Float[Array, " p"]) -> Float[Array, " m"]:
         found = self._residuals(parameters, self.channels)
-        scaled = [(row * c.whitening[:, None]).ravel() for c, row in zip(self.channels, found, strict=True)]
-        rows = jnp.concatenate(scaled)
-        return rows / rows.size**0.5
+        return jnp.concatenate([(row * c.whitening[:, None]).ravel() for c, row in zip(self.channels, found, strict=True)])
 
     def jacobian(self, parameters: Float[Array, " p"]) -> Float[Array, "m p"]:
         """Row by row: every point sees the parameters on its own, so that a row costs one point and not all of them."""
@@ -168,16 +173,18 @@ class System(eqx.Module):
             part = part - jnp.mean(part, axis=0) if channel.centred else part
             part = jnp.moveaxis(part * channel.whitening.reshape(-1, *[1] * (part.ndim - 1)), 0, -3)
             parts.append(part.reshape(-1, part.shape[-1]))
-        jacobian = jnp.concatenate(parts)
-        return jacobian / len(jacobian) ** 0.5
+        return jnp.concatenate(parts)
 
     def mean_squares(self, parameters: Float[Array, " p"]) -> Float[Array, " channels"]:
         """Of the residuals themselves, by channel: what a progress bar shows."""
         return jnp.stack([jnp.mean(jnp.sum(row**2, axis=-1)) for row in self._residuals(parameters, self.channels)])
 
+    @property
+    def _width(self) -> Float[Array, " p"] | float:
+        return 1.0 if self.prior is None else ravel_pytree(self.prior.spread)[0]
+
     def _residuals(self, parameters: Float[Array, " p"], channels: Sequence[Channel]) -> list[Float[Array, "... n k"]]:
-        tree = unraveller(self.like)(parameters)
-        return self.objective.residuals(tree, channels, self.objective.prepare(channels), self.key)
+        return self.objective.residuals(self.tree(parameters), channels, self.objective.prepare(channels), self.key)
 
 
 @eqx.filter_jit
@@ -193,8 +200,8 @@ def _start_seeds(
     sizes = []
 
     def one(tree: Any, objective: Objective, channels: tuple[Channel, ...], key: PRNGKeyArray, prior: Prior | None) -> State:
-        vector = ravel_pytree(tree)[0]
         system = System(objective, channels, key, prior, like)
+        vector = system.vector(tree)
         sizes.append(jax.eval_shape(system.rows, vector).size)
         zero = jnp.zeros((), int)
         return State(vector, system.loss(vector), jnp.full((), -1.0), zero, zero, system.loss(jnp.zeros_like(vector)))
@@ -219,13 +226,30 @@ def _advance(
         state: State, objective: Objective, channels: tuple[Channel, ...], key: PRNGKeyArray, prior: Prior | None
     ) -> tuple[State, Array]:
         system = System(objective, channels, key, prior, like)
-        state = jax.lax.while_loop(lambda s: (s.step < until) & ~_done(s), lambda s: _step(s, system, rows), state)
+        state = jax.lax.while_loop(lambda s: (s.step < until) & ~_done(s, rows), lambda s: _step(s, system, rows), state)
         return state, system.mean_squares(state.parameters)
 
     fit = max(1, memory.available() // (16 * rows * state.parameters.shape[1]))
     at_once = 1 if jax.default_backend() == "cpu" else min(fit, len(keys))
     dynamic, static = eqx.partition((state, objective, channels, keys, prior), eqx.is_array)
     return jax.lax.map(lambda arrays: one_seed(*eqx.combine(arrays, static)), dynamic, batch_size=at_once)
+
+
+@eqx.filter_jit
+def _trees(
+    state: State,
+    like: Any,
+    objective: Objective,
+    channels: tuple[Channel, ...],
+    keys: PRNGKeyArray,
+    prior: Prior | None,
+) -> Any:
+    """The parameters of all seeds in their own units."""
+
+    def one(state: State, *given: Any) -> Any:
+        return System(*given, like=like).tree(state.parameters)
+
+    return eqx.filter_vmap(one)(state, objective, channels, keys, prior)
 
 
 def _step(state: State, system: System, rows: int) -> State:
@@ -258,7 +282,7 @@ def _dense(system: System, parameters: Float[Array, " p"]) -> Solve:
     """The mean diagonal of JJ', and the damped step by Cholesky in the smaller space."""
     jacobian, rows = system.jacobian(parameters), system.rows(parameters)
     m, p = jacobian.shape
-    ridge, away = system.ridge(m), system.from_center(parameters)
+    ridge, away = system.ridge, system.from_center(parameters)
     gram = jacobian @ jacobian.T if m <= p else jacobian.T @ jacobian
     eye = jnp.eye(len(gram))
 
@@ -276,7 +300,7 @@ def _free(system: System, parameters: Float[Array, " p"]) -> Solve:
     """The same by conjugate gradients on J'J, whose products cost two passes each."""
     rows, forward = jax.linearize(system.rows, parameters)
     backward = jax.linear_transpose(forward, parameters)
-    ridge = system.ridge(rows.size)
+    ridge = system.ridge
     side = backward(rows)[0] + ridge * system.from_center(parameters)
 
     def step_for(damping: Float[Array, ""]) -> Float[Array, " p"]:

@@ -207,7 +207,8 @@ def _descend(
 ) -> list[_Fit]:
     """All seeds from their first weights to their last: epochs, L-BFGS, Gauss-Newton."""
     size, solution = len(problems), create_solutions(base, problems, network_keys)
-    prior = _prior(solution, base.prior) if any(channel.noise != "exact" for channel in channels) else None
+    noisy = any(channel.noise != "exact" for channel in channels)
+    prior = bayesian_prior(problems, solution, base.prior) if noisy else None
     stages = {"training": base.descent} | ({"polish": Descent(base.polish, optimizer="lbfgs")} if base.polish else {})
     outcomes = []
     for stage, descent in stages.items():
@@ -252,11 +253,19 @@ def _descend(
     ]
 
 
-def _prior(untrained: Solution, spread: float) -> Prior:
-    """That of Bayesian PINNs: around zero for weights, around the guess for unknowns."""
-    parameters = trainable(untrained)[0]
-    zeros = jax.tree.map(lambda leaf: jnp.asarray(np.zeros(leaf.shape, leaf.dtype)), parameters.network)
-    return Prior(eqx.tree_at(lambda s: s.network, parameters, zeros), spread)
+def bayesian_prior(problems: Sequence[Problem], solution: Solution, width: float) -> Prior:
+    """That of Bayesian PINNs, for a stacked solution: around zero for weights, around the guess for unknowns."""
+    parameters = trainable(solution)[0]
+
+    def filled(value: float, of_unknown: str) -> Solution:
+        network = jax.tree.map(lambda leaf: jnp.asarray(np.full(leaf.shape, value, leaf.dtype)), parameters.network)
+        raw = {
+            name: jnp.asarray(np.asarray([getattr(p.parameters[name], of_unknown) for p in problems], leaf.dtype))
+            for name, leaf in parameters.raw.items()
+        }
+        return dataclasses.replace(parameters, network=network, raw=raw)
+
+    return Prior(filled(0.0, "raw"), filled(width, "scale"))
 
 
 def create_solutions(base: Base, problems: Sequence[Problem], keys: PRNGKeyArray) -> Solution:
