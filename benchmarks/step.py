@@ -82,7 +82,7 @@ def pinn_step(steps: int, nested: bool = False) -> Callable[[], float]:
 def epinet_step(steps: int) -> Callable[[], float]:
     problem, keys = poisson1d(), jax.random.split(jax.random.key(0), 1)
     base = create_solutions(Base(), [problem], keys)
-    parameters, rest = trainable(_create(EpinetMethod(), base, keys, 1, 1))
+    parameters, rest = trainable(_create(EpinetMethod(objective="paper"), base, keys, 1, 1))
     return timed(FrozenBaseObjective(base, rest, 1), parameters, stack([problem.channels(0)]), steps)
 
 

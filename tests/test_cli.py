@@ -33,6 +33,7 @@ SETTINGS = (
     "base.epochs=20",
     "base.newton=0",
     "base.restarts=0",
+    "epinet.objective=paper",
     "epinet.hidden=8",
     "epinet.epochs=10",
     "hmc.leapfrog=2",

@@ -19,6 +19,7 @@ TINY = {
     "base.epochs": 20,
     "base.newton": 0,
     "base.restarts": 0,
+    "epinet.objective": "paper",
     "epinet.hidden": (8,),
     "epinet.epochs": 10,
     "predict.draws": 50,

@@ -75,7 +75,7 @@ def gauss_newton(
     report, started = progress or Progress(), time.perf_counter()
     names, dtypes = [channel.name for channel in channels], jax.tree.map(lambda leaf: leaf.dtype, parameters)
     with jax.enable_x64(True):
-        exact_objective, exact_channels, exact, prior = _double((objective, tuple(channels), parameters, prior))
+        exact_objective, exact_channels, exact, prior = double((objective, tuple(channels), parameters, prior))
         like = one_of(exact)
         state, rows = _start_seeds(exact, like, exact_objective, exact_channels, keys, prior)
         steps = int(min(steps, work // _operations(rows, state.parameters.shape[1])))
@@ -105,7 +105,7 @@ def gauss_newton(
     return Outcome(trained, marks, record, time.perf_counter() - started, [None] * size)
 
 
-def _double(tree: Any) -> Any:
+def double(tree: Any) -> Any:
     """The tree with all its real arrays in double precision."""
     return jax.tree.map(lambda leaf: jnp.asarray(np.asarray(leaf), jnp.float64) if eqx.is_inexact_array(leaf) else leaf, tree)
 
@@ -113,10 +113,10 @@ def _double(tree: Any) -> Any:
 def _operations(rows: int, parameters: int) -> float:
     """Floating-point operations of one step, but for the passes through the network where a matrix dominates them."""
     small = min(rows, parameters)
-    return 2.0 * rows * parameters * small + small**3 if _is_dense(rows, parameters) else 50.0 * CG_STEPS * rows * parameters
+    return 2.0 * rows * parameters * small + small**3 if is_dense(rows, parameters) else 50.0 * CG_STEPS * rows * parameters
 
 
-def _is_dense(rows: int, parameters: int) -> bool:
+def is_dense(rows: int, parameters: int) -> bool:
     return min(rows, parameters) <= DENSE and 8 * rows * parameters <= memory.available()
 
 
@@ -204,7 +204,7 @@ def _start_seeds(
         vector = system.vector(tree)
         sizes.append(jax.eval_shape(system.rows, vector).size)
         zero = jnp.zeros((), int)
-        return State(vector, system.loss(vector), jnp.full((), -1.0), zero, zero, system.loss(jnp.zeros_like(vector)))
+        return State(vector, system.loss(vector), jnp.full((), -1.0, float), zero, zero, system.loss(jnp.zeros_like(vector)))
 
     return eqx.filter_vmap(one)(parameters, objective, channels, keys, prior), sizes[0]
 
@@ -246,15 +246,15 @@ def _trees(
 ) -> Any:
     """The parameters of all seeds in their own units."""
 
-    def one(state: State, *given: Any) -> Any:
-        return System(*given, like=like).tree(state.parameters)
+    def one(state: State, objective: Objective, channels: tuple[Channel, ...], key: PRNGKeyArray, prior: Prior | None) -> Any:
+        return System(objective, channels, key, prior, like).tree(state.parameters)
 
     return eqx.filter_vmap(one)(state, objective, channels, keys, prior)
 
 
 def _step(state: State, system: System, rows: int) -> State:
     """The best of a few dampings; if none lowers the loss, stay and damp more."""
-    dense = _is_dense(rows, state.parameters.size)
+    dense = is_dense(rows, state.parameters.size)
     size, step_for = (_dense if dense else _free)(system, state.parameters)
     damping = jnp.where(state.damping < 0, FIRST_DAMPING * size, state.damping)
     tried = damping * jnp.asarray(FACTORS if dense else FACTORS[:1])  # without a matrix every damping costs the same again

@@ -25,7 +25,8 @@ from epinn.storage import load_tree, save_tree
 pytestmark = pytest.mark.usefixtures("quick_compile")
 
 SMALL = {
-    "epinet": {"hidden": (6, 6), "epochs": 20},
+    "epinet": {"index_dim": 12},
+    "laplace": {"samples": 20},
     "dropout": {"rate": 0.2},
     "hmc": {"step_size": 1e-5, "leapfrog": 3, "burn_in": 0, "samples": 20, "chains": 2},
 }

@@ -1,5 +1,6 @@
 """The epinet: derivatives through features and prior, what is frozen, and how z enters."""
 
+import functools
 import itertools
 
 import equinox as eqx
@@ -27,7 +28,7 @@ def whole_network(activation="tanh", **base):
     problem = burgers()
     keys = jax.random.split(jax.random.key(0), 1)
     solution = create_solutions(Base(hidden=(16, 16), activation=activation, **base), [problem], keys)
-    epinet = module._create(EpinetMethod(hidden=(8, 8), alpha=1.0), solution, keys, 2, 1)
+    epinet = module._create(EpinetMethod(objective="paper", hidden=(8, 8), alpha=1.0), solution, keys, 2, 1)
     one = jax.tree.map(lambda leaf: leaf[0] if eqx.is_array(leaf) else leaf, EpinetSampler(solution, epinet))
     return one.solution(one.index(jax.random.key(1))).network
 
@@ -99,7 +100,9 @@ def test_what_is_computed_once_for_the_frozen_base_gives_the_residuals_of_the_wh
     problem, key = make(), jax.random.key(3)
     keys = jax.random.split(key, 1)
     solution = create_solutions(Base(hidden=(8, 8)), [problem], keys)
-    epinet = module._create(EpinetMethod(hidden=(6,), alpha=0.5), solution, keys, problem.domain.dimension, len(problem.fields))
+    epinet = module._create(
+        EpinetMethod(objective="paper", hidden=(6,), alpha=0.5), solution, keys, problem.domain.dimension, len(problem.fields)
+    )
     sampler = jax.tree.map(lambda leaf: leaf[0] if eqx.is_array(leaf) else leaf, EpinetSampler(solution, epinet))
     parameters, rest = trainable(sampler.epinet)
     objective, channels = FrozenBaseObjective(sampler.base, rest, 2), problem.channels(0)
@@ -108,6 +111,9 @@ def test_what_is_computed_once_for_the_frozen_base_gives_the_residuals_of_the_wh
         expected = residuals(channels, sampler.solution(sampler.index(index_key)))
         for row, want in zip(rows, expected, strict=True):
             np.testing.assert_allclose(row[i], want, rtol=1e-10, atol=1e-12)
+
+
+attach_paper = functools.partial(epinn.attach, objective="paper")
 
 
 @pytest.fixture(scope="module")
@@ -119,7 +125,7 @@ def trained():
 
 def test_base_and_prior_stay_frozen_while_the_learnable_part_moves(trained):
     pinn, problem = trained
-    first, later = (epinn.attach(pinn, problem, epochs=n, hidden=(6, 6), key=1).sampler for n in (1, 60))
+    first, later = (attach_paper(pinn, problem, epochs=n, hidden=(6, 6), key=1).sampler for n in (1, 60))
     assert eqx.tree_equal(first.base, pinn.solution)
     assert eqx.tree_equal(later.base, pinn.solution)
     assert eqx.tree_equal(first.epinet.prior, later.epinet.prior)
@@ -128,14 +134,14 @@ def test_base_and_prior_stay_frozen_while_the_learnable_part_moves(trained):
 
 def test_the_base_can_be_trained_on_together_with_the_epinet(trained):
     pinn, problem = trained
-    sampler = epinn.attach(pinn, problem, epochs=20, hidden=(6, 6), train_base=True).sampler
+    sampler = attach_paper(pinn, problem, epochs=20, hidden=(6, 6), train_base=True).sampler
     assert not eqx.tree_equal(sampler.base, pinn.solution)
 
 
 def test_gauss_newton_steps_fit_the_same_indices_better_and_leave_the_base_alone(trained):
     _, problem = trained
     pinn = epinn.fit(problem, base=Base(hidden=(16, 16), epochs=500, newton=60, restarts=0))
-    bands = [epinn.attach(pinn, problem, epochs=1, hidden=(16, 16), newton=n, newton_indices=4, key=1) for n in (1, 30)]
+    bands = [attach_paper(pinn, problem, epochs=1, hidden=(16, 16), newton=n, newton_indices=4, key=1) for n in (1, 30)]
     assert eqx.tree_equal(bands[1].sampler.base, pinn.solution)
 
     def whitened(losses):
@@ -147,12 +153,12 @@ def test_gauss_newton_steps_fit_the_same_indices_better_and_leave_the_base_alone
 
 def test_gauss_newton_with_a_base_that_moves_is_refused(rejects):
     with rejects("epinet.newton", "train_base"):
-        EpinetMethod(newton=5, train_base=True)
+        EpinetMethod(objective="paper", newton=5, train_base=True)
 
 
 def test_z_is_projected_on_the_outputs_so_that_zero_means_no_correction(trained):
     pinn, problem = trained
-    band = epinn.attach(pinn, problem, epochs=1, hidden=(6, 6))
+    band = attach_paper(pinn, problem, epochs=1, hidden=(6, 6))
     at_zero = band.sampler.solution(jnp.zeros(8))
     x = problem.domain.grid(11)
     np.testing.assert_allclose(at_zero(x), pinn.solution(x), atol=1e-6)
@@ -162,7 +168,9 @@ def test_z_is_projected_on_the_outputs_so_that_zero_means_no_correction(trained)
 def test_the_prior_can_be_initialised_by_name_and_alpha_scales_it(trained, initialisation):
     pinn, problem = trained
     widths = [
-        epinn.attach(pinn, problem, epochs=0, hidden=(6, 6), prior_initialisation=initialisation, alpha=alpha)
+        epinn.attach(
+            pinn, problem, objective="paper", epochs=0, hidden=(6, 6), prior_initialisation=initialisation, alpha=alpha
+        )
         .evaluate(lambda s: s.network.epinet.alpha * s.network.epinet.prior.content.mlp.weights[0].sum(), draws=2)
         .mean
         for alpha in (0.5, 1.0)
@@ -181,7 +189,7 @@ def test_unknown_parameters_get_a_spread_of_their_own():
         points=epinn.Points(collocation=16),
     )
     pinn = epinn.fit(problem, base=Base(hidden=(8, 8), epochs=1500, learning_rate=1e-2, newton=0, restarts=0))
-    c = epinn.attach(pinn, problem, epochs=300, hidden=(8, 8)).unknowns(draws=500)["c"]
+    c = attach_paper(pinn, problem, epochs=300, hidden=(8, 8)).unknowns(draws=500)["c"]
     assert abs(c.mean - 2.0) < 0.3
     assert 0 < c.std < 0.5
 

@@ -15,9 +15,10 @@ from ..train import Progress
 from .dropout import DropoutMethod
 from .epinet import EpinetMethod
 from .hmc import HmcMethod
+from .laplace import LaplaceMethod
 from .method import Method
 
-METHODS: dict[str, type[Method]] = {method.name: method for method in (EpinetMethod, DropoutMethod, HmcMethod)}
+METHODS: dict[str, type[Method]] = {method.name: method for method in (EpinetMethod, LaplaceMethod, DropoutMethod, HmcMethod)}
 
 
 def attach(

@@ -80,7 +80,6 @@ class HmcMethod(Method):
     """
 
     name: ClassVar[str] = "hmc"
-    uses_sigma: ClassVar[bool] = True
     summary: ClassVar[str] = "B-PINN: Hamiltonian Monte Carlo over all weights and unknowns"
 
     step_size: float = 3e-4
@@ -104,6 +103,10 @@ class HmcMethod(Method):
     @property
     def uses_base(self) -> bool:
         return self.start == "trained"
+
+    @property
+    def uses_sigma(self) -> bool:
+        return True
 
     def attach(self, pinns: Sequence[Pinn], keys: PRNGKeyArray, progress: Progress) -> list[Posterior]:
         size = len(pinns)

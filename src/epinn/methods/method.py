@@ -18,7 +18,11 @@ class Method(ABC):
 
     name: ClassVar[str]
     summary: ClassVar[str]
-    uses_sigma: ClassVar[bool] = False  # whether the channels' sigma matters, or loss weights take its place
+
+    @property
+    def uses_sigma(self) -> bool:
+        """Whether the channels' sigma matters, or loss weights take its place."""
+        return False
 
     @property
     def uses_base(self) -> bool:

@@ -10,6 +10,7 @@ PAPER: dict[str, Any] = {
     "base.optimizer": "adam",
     "base.newton": 0,
     "base.restarts": 0,
+    "epinet.objective": "paper",
     "epinet.hidden": (32, 32, 32),
     "epinet.prior_hidden": (5, 5),
     "epinet.index_dim": 8,

@@ -1,0 +1,140 @@
+"""The linear-Gaussian posterior of a problem linearised around a trained PINN, in double precision.
+
+In units of noise and prior (see `newton.System`) small changes d of the parameters have the prior N(0, I) and rows J d with
+noise N(0, I), so the posterior covariance is (I + J'J)^-1.
+"""
+
+import dataclasses
+import time
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.scipy.linalg import cho_factor, cho_solve
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from . import memory
+from .batch import one_of, stack
+from .channel import Channel
+from .errors import InputError
+from .goodness import with_noise_of
+from .jet import Value
+from .network import AbstractNetwork, Solution, trainable
+from .newton import DENSE, Prior, System, double, is_dense
+from .pinn import Pinn, PinnObjective, bayesian_prior
+
+
+class Draw(eqx.Module):
+    """A way to choose changes of the parameters, given how the rows depend on them."""
+
+    @abstractmethod
+    def __call__(self, jacobian: Float[Array, "m p"], key: PRNGKeyArray) -> Float[Array, "n p"]: ...
+
+
+class Linearised(AbstractNetwork):
+    """A network plus its derivative in one direction of its parameters."""
+
+    network: AbstractNetwork
+    direction: AbstractNetwork  # like the network, with nothing but its parameters
+
+    def features(self, x: Value) -> Value:
+        return self.network.features(x)
+
+    def __call__(self, x: Value) -> Value:
+        parameters, rest = trainable(self.network)
+        value, change = jax.jvp(lambda p: eqx.combine(p, rest)(x), (parameters,), (self.direction,))
+        return value + change
+
+
+def changed(base: Solution, change: Solution) -> Solution:
+    """A solution after a small change of its parameters, to first order."""
+    raw = {name: value + change.raw[name] for name, value in base.raw.items()}
+    return dataclasses.replace(base, network=Linearised(base.network, change.network), raw=raw)
+
+
+def posterior_changes(pinns: Sequence[Pinn], keys: PRNGKeyArray, draw: Draw, width: float) -> tuple[list[Solution], float]:
+    """What `draw` makes of the Jacobian of each PINN: changes of its parameters, a leading axis; and the seconds it took."""
+    started = time.perf_counter()
+    solution, channels = stack([pinn.solution for pinn in pinns]), tuple(stack([pinn.channels for pinn in pinns]))
+    rows = sum(channel.target[0].size for channel in channels)
+    parameters, rest = trainable(solution)
+    size = sum(leaf[0].size for leaf in jax.tree.leaves(parameters))
+    if not is_dense(rows, size):
+        raise InputError(
+            f"{rows} rows and {size} parameters are too many for a linearised posterior, which needs at most {DENSE} of either "
+            "and their product in compute.memory; take fewer points, a smaller network, or another method."
+        )
+    prior = bayesian_prior([pinn.problem for pinn in pinns], solution, width)
+    with jax.enable_x64(True):
+        objective, exact, center, prior = double((PinnObjective(rest), with_noise_of(channels, solution), parameters, prior))
+        found = jax.tree.map(np.asarray, _changes(objective, exact, center, prior, keys, one_of(center), draw))
+    dtypes = jax.tree.map(lambda leaf: leaf.dtype, parameters)
+    per_seed = [jax.tree.map(lambda leaf, dtype, i=i: jnp.asarray(leaf[i], dtype), found, dtypes) for i in range(len(pinns))]
+    return per_seed, time.perf_counter() - started
+
+
+@eqx.filter_jit
+def _changes(
+    objective: PinnObjective,
+    channels: tuple[Channel, ...],
+    parameters: Solution,
+    prior: Prior,
+    keys: PRNGKeyArray,
+    like: Any,
+    draw: Draw,
+) -> Solution:
+    def one(objective: PinnObjective, channels: tuple, parameters: Solution, prior: Prior, key: PRNGKeyArray) -> Solution:
+        system = System(objective, channels, key, prior, like)
+        changes = draw(system.jacobian(system.vector(parameters)), key)
+        return jax.vmap(system.tree)(changes)
+
+    dynamic, static = eqx.partition((objective, channels, parameters, prior, keys), eqx.is_array)
+    rows = sum(channel.target[0].size for channel in channels)
+    size = sum(leaf.size for leaf in jax.tree.leaves(like))
+    fit = max(1, memory.available() // (32 * (rows + 2000) * size))
+    at_once = 1 if jax.default_backend() == "cpu" else min(fit, len(keys))
+    return jax.lax.map(lambda arrays: one(*eqx.combine(arrays, static)), dynamic, batch_size=at_once)
+
+
+class ExactDraws(Draw):
+    """Independent draws of the posterior."""
+
+    number: int = eqx.field(static=True)
+
+    def __call__(self, jacobian: Float[Array, "m p"], key: PRNGKeyArray) -> Float[Array, "n p"]:
+        m, p = jacobian.shape
+        prior_key, noise_key = jax.random.split(key)
+        prior = jax.random.normal(prior_key, (self.number, p), jacobian.dtype)
+        return corrected(jacobian, prior, jax.random.normal(noise_key, (self.number, m), jacobian.dtype))
+
+
+class Directions(Draw):
+    """So many directions d_j that the sum of z_j d_j, z ~ N(0, I), has about the posterior's covariance.
+
+    Every direction is a draw of the prior, and every row has a unit vector of its own in the space of z that disturbs its
+    target; these vectors are orthogonal as far as there is room for it.
+    """
+
+    number: int = eqx.field(static=True)
+
+    def __call__(self, jacobian: Float[Array, "m p"], key: PRNGKeyArray) -> Float[Array, "n p"]:
+        m, p = jacobian.shape
+        prior_key, noise_key = jax.random.split(key)
+        prior = jax.random.normal(prior_key, (self.number, p), jacobian.dtype) / self.number**0.5
+        noise = jax.random.normal(noise_key, (self.number, m), jacobian.dtype)
+        noise = jnp.linalg.qr(noise)[0] if m <= self.number else noise / jnp.linalg.norm(noise, axis=0)
+        return corrected(jacobian, prior, noise)
+
+
+def corrected(jacobian: Float[Array, "m p"], prior: Float[Array, "n p"], noise: Float[Array, "n m"]) -> Float[Array, "n p"]:
+    """Draws of the prior turned into draws of the posterior by what the rows would have said of them (Matheron's rule)."""
+    m, p = jacobian.shape
+    if m <= p:
+        factor = cho_factor(jacobian @ jacobian.T + jnp.eye(m))
+        return prior + cho_solve(factor, (noise - prior @ jacobian.T).T).T @ jacobian
+    factor = cho_factor(jacobian.T @ jacobian + jnp.eye(p))
+    return cho_solve(factor, (prior + noise @ jacobian).T).T
