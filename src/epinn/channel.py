@@ -12,7 +12,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, PRNGKeyArray
 
 from .field import Operator
 from .jet import Jet, MultiIndex, lower_closure
@@ -51,6 +51,12 @@ class Channel(eqx.Module):
         """This channel at the points of another, with everything else its own."""
         target = other.target if self.target_moves else self.target
         return dataclasses.replace(self, points=other.points, partner=other.partner, target=target)
+
+    def disturbed(self, sigma: float, key: PRNGKeyArray) -> "Channel":
+        """This channel with noise on its targets, which is known."""
+        noise = sigma * jax.random.normal(key, self.target.shape, self.target.dtype)
+        sigmas = jnp.full_like(self.sigma, sigma)
+        return dataclasses.replace(self, target=self.target + noise, sigma=sigmas, noise="known", target_moves=False)
 
     @property
     def all_points(self) -> Float[Array, "m d"]:

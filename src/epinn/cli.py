@@ -185,6 +185,61 @@ def reproduce(
 
 
 @app.command()
+def calibrate(
+    problem: Problem,
+    method: Annotated[str, typer.Option(help="The method, or several separated by commas.")] = "epinet",
+    noise: Noise = None,
+    redraws: Annotated[int, typer.Option(min=2, help="How often the experiment is repeated.")] = 100,
+    sigma: Annotated[
+        list[str] | None, typer.Option(metavar="KIND=VALUE", help="Noise that is added to conditions: equation=0.1.")
+    ] = None,
+    seed: Seed = 0,
+    preset: Preset = "fast",
+    set_: Set = None,
+    out: Annotated[Path | None, typer.Option(help="Folder for the results; redraws that are in it are not repeated.")] = None,
+    json: Json = False,
+) -> None:
+    """Repeat an experiment with new noise and initialisations: how often does the band hold the truth?"""
+    from .experiment import Plan
+    from .settings import numbers, parse
+    from .settings import preset as settings_of
+    from .source import find
+
+    source = find(problem)
+    plan = Plan(
+        source=source,
+        methods=_method_names(method),
+        noises=(source.default_noise() if noise is None else noise,),
+        seeds=tuple(range(seed, seed + redraws)),
+        settings=settings_of(preset, problem).changed(parse(set_ or [])),
+        disturb=numbers(sigma or []),
+    )
+    plan.check()
+    _calibrate(plan, out or Path("runs") / f"calibrate-{source.name}-{'-'.join(plan.methods)}", json)
+
+
+def _calibrate(plan: "Plan", folder: Path, as_json: bool) -> None:
+    import json
+
+    from .calibration import calibrate, picture, summarise
+    from .console import Bar, reliability_table
+    from .storage import write_json
+
+    folder.mkdir(parents=True, exist_ok=True)
+    _keep_compiled_programs()
+    with Bar(quiet=as_json) as bar:
+        found = summarise(calibrate(plan, folder, bar))
+    rows = [one.plain() for one in found]
+    write_json(folder / "calibration.json", {**plan.describe("calibrate"), "noise_on": dict(plan.disturb), "methods": rows})
+    picture(found, plan).savefig(folder / "calibration.png", dpi=150)
+    if as_json:
+        typer.echo(json.dumps(rows))
+        return
+    reliability_table(rows)
+    typer.echo(f"written: {folder}")
+
+
+@app.command()
 def resume(folder: Annotated[Path, typer.Argument(help="A run folder.")], json: Json = False) -> None:
     """Go on with a run that was interrupted: what is finished is not computed again."""
     from .experiment import Plan

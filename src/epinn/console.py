@@ -159,3 +159,23 @@ def _with_spread(mean: Mapping[str, float] | None, std: Mapping[str, float] | No
     if mean is None or std is None:
         return "-"
     return f"{mean['median']:.4g} ± {std['median']:.2g}"
+
+
+def reliability_table(rows: Sequence[Mapping[str, Any]]) -> None:
+    """What repetition says of each method."""
+    table = Table(title="bands over redraws: coverage should be the level")
+    for name in ("method", "redraws", "50%", "80%", "95%", "± s.e.", "sharpness", "RMSE", "interval score", "CRPS"):
+        table.add_column(name, justify="left" if name == "method" else "right")
+    for row in rows:
+        covered = [f"{row['coverage'][level]:.3f}" for level in ("0.5", "0.8", "0.95")]
+        scores = [f"{row[name]:.3g}" for name in ("sharpness", "rmse", "interval_score", "crps")]
+        table.add_row(row["method"], str(row["redraws"]), *covered, f"{row['standard_error']:.3f}", *scores)
+    console = Console()
+    console.print(table)
+    for row in rows:
+        for name, found in row["unknowns"].items():
+            console.print(
+                f"{row['method']}: {name} in its 95% interval {found['coverage']:.2f} of the time, sd {found['std']:.2g}"
+            )
+        if row["with_warnings"]:
+            console.print(f"{row['method']}: {row['with_warnings']} of {row['redraws']} redraws have warnings (redraws.json)")

@@ -45,6 +45,7 @@ class Plan:
     noises: tuple[float | None, ...]
     seeds: tuple[int, ...]
     settings: Settings
+    disturb: Mapping[str, float] = field(default_factory=dict)  # noise that is added to kinds of conditions, and known
 
     @property
     def cases(self) -> list[Case]:
@@ -53,11 +54,24 @@ class Plan:
     def problems(self) -> list[Problem]:
         """The problem of every case."""
         points = dataclasses.asdict(self.settings.points)
-        return [self.source.make(case.noise, case.seed, points) for case in self.cases]
+        made = [self.source.make(case.noise, case.seed, points) for case in self.cases]
+        if not self.disturb:
+            return made
+        return [p.disturbed(self.disturb, _key(case.seed, 4)) for p, case in zip(made, self.cases, strict=True)]
 
     def identity(self) -> str:
         """A short text that differs for whatever would give another result."""
-        return digest([self.source.spec, self.source.fingerprint, self.noises, self.seeds, self.settings.flat(), __version__])
+        return digest(
+            [
+                self.source.spec,
+                self.source.fingerprint,
+                self.noises,
+                self.seeds,
+                self.settings.flat(),
+                dict(self.disturb),
+                __version__,
+            ]
+        )
 
     def check(self) -> None:
         """Find mistakes in problem and settings now, before anything is written or trained."""
@@ -188,7 +202,8 @@ def _range(values: Sequence[float | None]) -> dict[str, float] | None:
 
 
 def _key(seed: int, purpose: int) -> PRNGKeyArray:
-    """Independent keys of one seed: 1 for the base PINN, 2 for the method, 3 for the draws; the data have the seed itself.
+    """Independent keys of one seed: 1 for the base PINN, 2 for the method, 3 for the draws, 4 for noise that is added to
+    conditions; the data have the seed itself.
 
     The offset keeps them apart from the keys that a problem makes of the seed: `split` and `fold_in` of small numbers agree.
     """

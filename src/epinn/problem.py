@@ -68,6 +68,22 @@ class Points:
 
 
 @dataclass(frozen=True, eq=False)
+class Disturbance:
+    """Gaussian noise, really added and known, on the targets of every channel of some kinds."""
+
+    sigmas: Mapping[str, float]
+    key: PRNGKeyArray
+
+    def __call__(self, channels: Sequence[Channel]) -> tuple[Channel, ...]:
+        return tuple(
+            channel.disturbed(self.sigmas[channel.kind], jax.random.fold_in(self.key, i))
+            if channel.kind in self.sigmas
+            else channel
+            for i, channel in enumerate(channels)
+        )
+
+
+@dataclass(frozen=True, eq=False)
 class Problem:
     """Everything that is known about a solution.
 
@@ -88,6 +104,7 @@ class Problem:
     exact: Callable | None = None
     points: Points = Points()
     name: str = "problem"
+    disturbance: Disturbance | None = None
 
     def __post_init__(self) -> None:
         put = lambda name, value: object.__setattr__(self, name, value)  # noqa: E731
@@ -142,10 +159,21 @@ class Problem:
         """All conditions as channels, with points drawn by `key`. Conditions that sample the interior share its points."""
         key = as_key(key)
         interior_key, face_key = jax.random.split(key)
-        return tuple(
+        made = tuple(
             condition.channel(self, interior_key if condition.kind in ("equation", "constraint") else face_key)
             for condition in self.conditions
         )
+        return made if self.disturbance is None else self.disturbance(made)
+
+    def disturbed(self, sigmas: Mapping[str, float], key: PRNGKeyArray | int) -> "Problem":
+        """This problem with noise on the targets of some kinds of conditions: {"equation": 0.1, "boundary": 0.01}."""
+        for kind, sigma in sigmas.items():
+            known = sorted({condition.kind for condition in self.conditions})
+            if kind not in known:
+                raise unknown_name("kind of condition", kind, known)
+            if not 0 < sigma < math.inf:
+                raise InputError(f"the noise on {kind} must be a positive number, not {sigma}.")
+        return dataclasses.replace(self, disturbance=Disturbance(dict(sigmas), as_key(key)))
 
     def check(self) -> None:
         """Find mistakes in operators, data and exact solution now, and not after training."""

@@ -124,6 +124,18 @@ def parse(assignments: list[str]) -> dict[str, str]:
     return pairs
 
 
+def numbers(assignments: list[str]) -> dict[str, float]:
+    """`kind=0.1` texts as a mapping to numbers."""
+    pairs = {}
+    for text in assignments:
+        name, _, value = text.partition("=")
+        try:
+            pairs[name.strip()] = float(value)
+        except ValueError:
+            raise InputError(f"--sigma takes kind=number, as in --sigma equation=0.1, not {text!r}.") from None
+    return pairs
+
+
 def _replace(group: Any, values: Mapping[str, Any], name: str) -> Any:
     for key, value in values.items():
         if isinstance(value, int | float) and not isinstance(value, bool) and value < 0:

@@ -1,0 +1,176 @@
+"""Bands judged by repetition: the same experiment with new noise and new initialisations, many times over."""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+from matplotlib.figure import Figure
+
+from .errors import InputError
+from .evaluation import Evaluation
+from .experiment import Plan, attach_method, fit_base
+from .metrics import LEVEL, quantile
+from .storage import write_json
+from .train import Progress
+
+LEVELS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
+AT_ONCE = {"cpu": 25}  # redraws that run together; a hundred elsewhere
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")  # safe for colour-blind readers
+
+
+@dataclass(frozen=True, eq=False)
+class Redraw:
+    """One method in one repetition: how far the truth is from the mean, in standard deviations, at every point of the grid."""
+
+    method: str
+    seed: int
+    distances: np.ndarray
+    unknowns: dict[str, dict[str, float | None]]
+    metrics: dict[str, Any]
+    warnings: list[str]
+
+    def plain(self) -> dict[str, Any]:
+        return {
+            "method": self.method,
+            "seed": self.seed,
+            **self.metrics,
+            "unknowns": self.unknowns,
+            "warnings": self.warnings,
+            "distances": [round(float(d), 4) for d in self.distances],
+        }
+
+    @classmethod
+    def of(cls, record: dict[str, Any]) -> "Redraw":
+        named = ("method", "seed", "distances", "unknowns", "warnings")
+        metrics = {name: value for name, value in record.items() if name not in named}
+        return cls(
+            record["method"], record["seed"], np.asarray(record["distances"]), record["unknowns"], metrics, record["warnings"]
+        )
+
+
+def calibrate(plan: Plan, folder: Path, progress: Progress) -> list[Redraw]:
+    """All redraws (the plan's seeds) of all its methods; what is in the folder already is not computed again."""
+    if plan.problems()[0].exact is None:
+        raise InputError("repetition needs the truth to compare with: give the problem its exact solution (exact=...).")
+    path, identity = folder / "redraws.json", replace(plan, seeds=(), methods=()).identity()
+    done = _read(path, identity)
+    at_once = AT_ONCE.get(jax.default_backend(), 100)
+    for start in range(0, len(plan.seeds), at_once):
+        some = replace(plan, seeds=plan.seeds[start : start + at_once])
+        for found in _batch(some, done, progress, f" {start + 1} to {start + len(some.seeds)}"):
+            done.append(found)
+        write_json(path, {"identity": identity, "redraws": [redraw.plain() for redraw in done]})
+    wanted = [(method, seed) for method in plan.methods for seed in plan.seeds]
+    by_name = {(redraw.method, redraw.seed): redraw for redraw in done}
+    return [by_name[name] for name in wanted]
+
+
+def _batch(plan: Plan, done: Sequence[Redraw], progress: Progress, label: str) -> Iterator[Redraw]:
+    class Labelled(Progress):
+        def __call__(self, stage: str, step: int, total: int, values: Any) -> None:
+            progress(stage + label, step, total, values)
+
+    have = {(redraw.method, redraw.seed) for redraw in done}
+    bases: dict[bool, Any] = {}
+    for method in plan.methods:
+        if all((method, seed) in have for seed in plan.seeds):
+            continue
+        sees = plan.settings.methods[method].base_sees_data
+        if sees not in bases:
+            bases[sees] = fit_base(plan, Labelled(), sees_data=sees)
+        for result in attach_method(plan, method, bases[sees], Labelled()):
+            yield _redraw(method, result.case.seed, result.evaluation, result.record)
+
+
+def _redraw(method: str, seed: int, evaluation: Evaluation, record: dict[str, Any]) -> Redraw:
+    assert evaluation.truth is not None
+    error, std = np.abs(evaluation.truth - evaluation.prediction.mean)[:, 0], evaluation.prediction.std[:, 0]
+    kept = {name: record[name] for name in ("sharpness", "coverage", "rmse", "crps", "interval_score", "time_s", "failed")}
+    distances = np.where(error > 0, error / np.maximum(std, 1e-30), 0.0)
+    return Redraw(method, seed, np.minimum(distances, 1e6), record.get("unknowns", {}), kept, record["warnings"])
+
+
+def _read(path: Path, identity: str) -> list[Redraw]:
+    if not path.is_file():
+        return []
+    content = json.loads(path.read_text())
+    if content["identity"] != identity:
+        raise InputError(f"{path.parent} holds the redraws of another problem or other settings; choose another --out.")
+    return [Redraw.of(record) for record in content["redraws"]]
+
+
+@dataclass(frozen=True, eq=False)
+class Reliability:
+    """What the redraws of one method say together."""
+
+    method: str
+    redraws: Sequence[Redraw]
+
+    @property
+    def distances(self) -> np.ndarray:
+        return np.stack([redraw.distances for redraw in self.redraws])
+
+    def coverage(self, level: float = LEVEL) -> float:
+        """Mean over redraws and points."""
+        return float(np.mean(self.distances <= quantile(level)))
+
+    def conditional(self, level: float = LEVEL) -> np.ndarray:
+        """At every point of the grid, over the redraws."""
+        return np.mean(self.distances <= quantile(level), axis=0)
+
+    def standard_error(self, level: float = LEVEL) -> float:
+        """Of the coverage: errors are correlated in space, so a redraw counts once."""
+        per_redraw = np.mean(self.distances <= quantile(level), axis=1)
+        return float(per_redraw.std(ddof=1) / len(per_redraw) ** 0.5) if len(per_redraw) > 1 else float("nan")
+
+    def unknowns(self, level: float = LEVEL) -> dict[str, dict[str, float]]:
+        """How often the interval of each unknown with a known exact value holds it, and the mean of its sd."""
+        found = {}
+        for name, first in self.redraws[0].unknowns.items():
+            if first["exact"] is None:
+                continue
+            all_of_it = [redraw.unknowns[name] for redraw in self.redraws]
+            covered = [abs(u["mean"] - u["exact"]) <= quantile(level) * u["std"] for u in all_of_it]  # type: ignore[operator]
+            sd = [u["std"] for u in all_of_it]
+            found[name] = {"coverage": float(np.mean(covered)), "std": float(np.mean(sd))}  # type: ignore[arg-type]
+        return found
+
+    def plain(self) -> dict[str, Any]:
+        median = lambda name: float(np.median([redraw.metrics[name] for redraw in self.redraws]))  # noqa: E731
+        return {
+            "method": self.method,
+            "redraws": len(self.redraws),
+            "coverage": {f"{level:g}": self.coverage(level) for level in LEVELS},
+            "standard_error": self.standard_error(),
+            "conditional": {"least": float(self.conditional().min()), "most": float(self.conditional().max())},
+            **{name: median(name) for name in ("sharpness", "rmse", "crps", "interval_score", "time_s")},
+            "unknowns": self.unknowns(),
+            "with_warnings": sum(bool(redraw.warnings) for redraw in self.redraws),
+        }
+
+
+def summarise(redraws: Sequence[Redraw]) -> list[Reliability]:
+    methods = dict.fromkeys(redraw.method for redraw in redraws)
+    return [Reliability(method, [redraw for redraw in redraws if redraw.method == method]) for method in methods]
+
+
+def picture(found: Sequence[Reliability], plan: Plan) -> Figure:
+    """Reliability curves, and coverage along the domain (over time or space, the other coordinates averaged out)."""
+    problem = plan.problems()[0]
+    figure = Figure(figsize=(9, 3.8), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    left.plot([0, 1], [0, 1], ":", color="#555555")
+    n = round(len(found[0].redraws[0].distances) ** (1 / problem.domain.dimension))
+    along = np.linspace(problem.domain.lower[0], problem.domain.upper[0], n)
+    for one, colour in zip(found, COLOURS, strict=False):
+        left.plot(LEVELS, [one.coverage(level) for level in LEVELS], "o-", ms=3, color=colour, label=one.method)
+        right.plot(along, one.conditional().reshape(n, -1).mean(axis=1), color=colour, label=one.method)
+    left.set(xlabel="level of the band", ylabel="coverage", title="reliability", xlim=(0, 1), ylim=(0, 1.02))
+    left.legend(fontsize=8)
+    right.axhline(LEVEL, ls=":", color="#555555")
+    right.set(xlabel=problem.domain.coordinates[0], title=f"coverage of the {LEVEL:.0%} band", ylim=(0, 1.02))
+    return figure
