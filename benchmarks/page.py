@@ -137,7 +137,7 @@ def startup(found: dict) -> str:
     rows = [[name, spread(times, ".2f")] for name, times in found["seconds"].items()]
     return f"""## Start
 
-{found["machine"]}; seconds from the command to the answer, or to the report of the first 50 training steps of 1D Poisson.
+{found["machine"]}; seconds from the command to the answer, or to the report of the first 100 training steps of 1D Poisson.
 
 {table(["", "seconds"], rows)}"""
 
@@ -158,7 +158,8 @@ def picture(step: dict | None, grown: dict) -> Figure:
         for (label, found), colour in zip(grown.items(), (BLUE, ORANGE), strict=False):
             sizes = [c["size"] for c in found["points"]]
             scale = 1 if key == "seconds" else 2**30
-            axes.loglog(sizes, [c[key] / scale for c in found["points"]], "o-", color=colour, label=label)
+            draw = axes.loglog if key == "seconds" else axes.semilogx
+            draw(sizes, [c[key] / scale for c in found["points"]], "o-", color=colour, label=label)
         axes.set_xlabel("collocation points")
         axes.legend(fontsize=8)
         axes.grid(alpha=0.3)
@@ -172,7 +173,8 @@ def picture(step: dict | None, grown: dict) -> Figure:
     )
     middle.legend(fontsize=8)
     middle.set_title("seconds of one step", fontsize=10)
-    right.set_title("peak memory in GiB", fontsize=10)
+    right.set_ylim(bottom=0)
+    right.set_title("peak memory in GiB (limit 1)", fontsize=10)
     return figure
 
 

@@ -378,6 +378,8 @@ MISTAKES = {
     "noise that is no number": (("run", "poisson1d", "--noise", "loud"), ("--noise",)),
     "unknown problem": (("run", "poison1d"), ("poison1d", "did you mean 'poisson1d'")),
     "unknown method": (("run", "poisson1d", "--method", "epinett"), ("epinett", "did you mean 'epinet'")),
+    "unknown kind of noise": (("calibrate", "poisson1d", "--sigma", "equatin=0.1"), ("equatin", "did you mean 'equation'")),
+    "noise that is no number": (("calibrate", "poisson1d", "--sigma", "equation"), ("--sigma", "equation=0.1")),
     "unknown setting": (("run", "poisson1d", "--set", "base.epoch=5"), ("base.epoch", "did you mean 'base.epochs'")),
     "wrong type": (("run", "poisson1d", "--set", "base.epochs=many"), ("base.epochs", "whole number", "many")),
     "unknown choice": (("run", "poisson1d", *TINY, "--set", "base.optimizer=adm"), ("adm", "did you mean 'adam'")),
@@ -513,3 +515,20 @@ def test_an_epinet_on_a_base_that_has_not_seen_the_data(tmp_path):
         "base-seed0.safetensors",
         "base-physics-seed0.safetensors",
     }
+
+
+# Repetition
+
+
+def test_calibrate_writes_records_and_picture_and_goes_on_where_it_was(tmp_path):
+    small = [part for s in (*SETTINGS, "laplace.samples=10") for part in ("--set", s)]
+    command = ("calibrate", "poisson1d", "--noise", "0.1", "--method", "laplace,dropout", "--sigma", "equation=0.1", *small)
+    shown = good(*command, "--redraws", "2", "--out", "out", cwd=tmp_path)
+    assert "laplace" in shown.out
+    assert "95%" in shown.out
+    kept = json.loads((tmp_path / "out" / "redraws.json").read_text())["redraws"]
+    assert [(row["method"], row["seed"]) for row in kept] == [("laplace", 0), ("laplace", 1), ("dropout", 0), ("dropout", 1)]
+    assert (tmp_path / "out" / "calibration.png").read_bytes()[:4] == b"\x89PNG"
+    rows = json.loads(good(*command, "--redraws", "2", "--out", "out", "--json", cwd=tmp_path).out)
+    assert [row["method"] for row in rows] == ["laplace", "dropout"]
+    assert rows[0]["coverage"] == json.loads((tmp_path / "out" / "calibration.json").read_text())["methods"][0]["coverage"]

@@ -32,7 +32,8 @@ def wave(sigma=0.1, values=None, **changes):
 
 def look(problem, function):
     solution = problem.solution(Opaque(function))
-    return Goodness.of(stack([problem.channels(0)]), stack([solution])), problem.channels(0)
+    channels = stack([problem.channels(0)])
+    return Goodness.of(channels, stack([solution])), channels
 
 
 def test_the_exact_solution_has_no_misfit():
@@ -63,7 +64,15 @@ def test_a_condition_that_is_missed_is_named_with_what_it_allows():
 def test_measurements_within_their_noise_are_no_misfit():
     noise = 0.1 * np.random.default_rng(0).normal(size=12)
     x = np.linspace(0.2, 2.8, 12)
-    assert look(wave(values=np.sin(x) + noise), jnp.sin)[0].misfits(0, wave().channels(0)) == []
+    goodness, channels = look(wave(values=np.sin(x) + noise), jnp.sin)
+    assert goodness.misfits(0, channels) == []
+
+
+def test_measurements_twice_as_far_as_their_noise_are_one():
+    x = np.linspace(0.2, 2.8, 12)
+    goodness, channels = look(wave(values=np.sin(x) + 0.2 * (-1.0) ** np.arange(12)), jnp.sin)
+    (text,) = goodness.misfits(0, channels)
+    assert "'data'" in text
 
 
 def test_unknown_noise_allows_everything_and_is_estimated_from_what_is_left():

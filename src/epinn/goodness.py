@@ -12,8 +12,9 @@ from .channel import Channel, compare, push, residuals
 from .jet import Jet
 from .network import Solution
 
-FAR = 5.0  # residuals this many times the noise are no accident
-UNSOLVED = 0.1  # nor are residuals of an exact condition this large, in parts of what u = 0 leaves of it
+FAR = 5.0  # residuals this many times their tolerance
+UNSOLVED = 0.1  # and this large, in parts of what u = 0 leaves of the condition, are no accident
+SURE = 4.0  # nor are residuals so many standard deviations of their root mean square above known noise
 
 
 class Goodness(eqx.Module):
@@ -36,14 +37,18 @@ class Goodness(eqx.Module):
         return np.mean((self.found / np.where(np.isfinite(self.allowed), self.allowed, self.of_nothing + 1e-30)) ** 2, axis=1)
 
     def misfits(self, seed: int, channels: Sequence[Channel]) -> list[str]:
-        """A sentence for each condition that a seed is far from meeting."""
+        """A sentence for each condition that a seed is far from meeting; the channels have a leading seed axis."""
         return [
             f"the residuals of {channel.name!r} (rms {found:.2g}) are far above its {_noise(channel)} ({allowed:.2g}): "
             "this fit has not found the solution. Try another --seed, more base.epochs or base.restarts, or a larger network."
             for channel, found, nothing, allowed in zip(
                 channels, self.found[seed], self.of_nothing[seed], self.allowed[seed], strict=True
             )
-            if found > FAR * allowed and (channel.noise == "known" or found > UNSOLVED * nothing)
+            if (
+                found > (1 + SURE / (2 * channel.target[0].size) ** 0.5) * allowed
+                if channel.noise == "known"
+                else found > max(FAR * allowed, UNSOLVED * nothing)
+            )
         ]
 
 

@@ -32,7 +32,7 @@ from ..batch import over_seeds, runs_once, stack, unstack
 from ..channel import Channel, compare, push, residuals
 from ..errors import InputError, unknown_name
 from ..goodness import with_noise_of
-from ..jet import Jet, Value, affine, join
+from ..jet import PRECISION, Jet, Value, affine, join
 from ..linear import Directions, changed, posterior_changes
 from ..network import MLP, AbstractNetwork, Frozen, Solution, check_architecture, trainable
 from ..newton import gauss_newton
@@ -121,7 +121,8 @@ class TangentSampler(Sampler):
         return jax.random.normal(key, first.shape[:1], first.dtype)
 
     def solution(self, index: Float[Array, " dz"]) -> Solution:
-        return changed(self.base, jax.tree.map(lambda leaf: jnp.tensordot(index, leaf, 1), self.directions))
+        along = jax.tree.map(lambda leaf: jnp.tensordot(index, leaf, 1, precision=PRECISION), self.directions)
+        return changed(self.base, along)
 
 
 class FrozenBaseObjective(Objective):
