@@ -18,8 +18,8 @@ of a dense grid; its standard error counts every redraw once, since errors are c
 it varies along the domain, and what the band and the error are.
 
 Two things were changed after these runs. The epinet's sum over z was rounded to 10 bits on the GPU, which made its bands at
-0.01 a little too wide; it is in full precision now. And poisson1d (both) and porous1d at 0.1 ran before the test for a fit that has
-missed the solution was made stricter; none of theirs had.
+0.01 a little too wide; it is in full precision now. And poisson1d (both) and porous1d at 0.1 ran before the test for a fit that
+has missed the solution was made stricter; none of theirs had.
 
 """
 

@@ -379,7 +379,7 @@ MISTAKES = {
     "unknown problem": (("run", "poison1d"), ("poison1d", "did you mean 'poisson1d'")),
     "unknown method": (("run", "poisson1d", "--method", "epinett"), ("epinett", "did you mean 'epinet'")),
     "unknown kind of noise": (("calibrate", "poisson1d", "--sigma", "equatin=0.1"), ("equatin", "did you mean 'equation'")),
-    "noise that is no number": (("calibrate", "poisson1d", "--sigma", "equation"), ("--sigma", "equation=0.1")),
+    "noise on a kind without a number": (("calibrate", "poisson1d", "--sigma", "equation"), ("--sigma", "equation=0.1")),
     "unknown setting": (("run", "poisson1d", "--set", "base.epoch=5"), ("base.epoch", "did you mean 'base.epochs'")),
     "wrong type": (("run", "poisson1d", "--set", "base.epochs=many"), ("base.epochs", "whole number", "many")),
     "unknown choice": (("run", "poisson1d", *TINY, "--set", "base.optimizer=adm"), ("adm", "did you mean 'adam'")),
