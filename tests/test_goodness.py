@@ -87,6 +87,29 @@ def test_unknown_noise_allows_everything_and_is_estimated_from_what_is_left():
     np.testing.assert_allclose(estimated[0].sigma, 0.01, rtol=1e-5)
 
 
+def test_points_with_noise_of_their_own_count_in_its_units():
+    x, sigma = np.linspace(0.2, 2.8, 12), np.r_[5.0, np.full(11, 0.01)]
+    noise = sigma * np.random.default_rng(0).normal(size=12)
+    goodness, channels = look(wave(sigma=sigma, values=np.sin(x) + noise), jnp.sin)
+    assert goodness.misfits(0, channels) == []
+    goodness, channels = look(wave(sigma=sigma, values=np.sin(x) + noise), lambda x: 0 * x)
+    assert "'data'" in goodness.misfits(0, channels)[-1]
+
+
+def test_what_is_not_a_number_is_a_misfit():
+    goodness, channels = look(wave(), lambda x: x / 0)
+    assert len(goodness.misfits(0, channels)) == 3
+
+
+def test_noise_that_nobody_knows_is_found_while_fitting():
+    x = np.linspace(0.1, 2.9, 40)
+    values = np.sin(4 * x) + 0.05 * np.random.default_rng(0).normal(size=40)
+    problem = epinn.Problem(domain=epinn.Box(x=(0, 3)), equation=(), data=epinn.Data(x, values))
+    pinn = epinn.fit(problem, base=dataclasses.replace(QUICK, hidden=(16, 16), epochs=200, newton=60))
+    left = np.asarray(pinn(x))[:, 0] - values
+    assert np.sqrt(np.mean(left**2)) < 0.1
+
+
 def test_a_good_fit_has_no_warnings():
     assert epinn.fit(wave(), base=QUICK).warnings == []
 

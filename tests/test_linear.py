@@ -75,6 +75,17 @@ def test_the_spread_is_that_of_the_exact_posterior(pinn, method):
     np.testing.assert_array_less(np.abs(found.mean - mean), 0.1 * sd + 2e-3)
 
 
+@pytest.mark.parametrize("method", NEAR)
+def test_a_base_that_has_not_seen_the_data_is_moved_by_them(method):
+    """A line fitted to nothing, attached to readings: the posterior of the readings, not a band around the wrong line."""
+    x = np.linspace(-1, 1, 9)
+    blank = epinn.Problem(domain=epinn.Box(x=(-1, 1)), equation=(), data=epinn.Data([0.0], [0.0], sigma=10.0))
+    pinn = epinn.fit(blank, base=epinn.Base(hidden=(), epochs=0, newton=10, restarts=0))
+    told = epinn.Problem(domain=epinn.Box(x=(-1, 1)), equation=(), data=epinn.Data(x, 2 * x + 1, sigma=0.05))
+    found = epinn.attach(pinn, told, method, key=1).predict(x, draws=4000)
+    np.testing.assert_allclose(found.mean, 2 * x + 1, atol=0.02)
+
+
 def test_too_few_directions_scatter(pinn):
     """What the default dimension of z is for: 8 directions have the right spread on average, not at every point."""
     sd = closed_form(pinn)[1]

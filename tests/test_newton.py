@@ -69,10 +69,10 @@ def test_the_loss_is_the_sum_of_squares_in_units_of_noise_and_prior(x64):
     assert made.loss(vector) == pytest.approx(np.sum(whitened**2) + np.sum((2 * vector - 0.3) ** 2) / 4)
 
 
-def test_a_weight_of_its_own_goes_on_top_of_the_noise(x64):
+def test_loss_weights_have_no_part_in_it(x64):
     plain, heavy = (epinn.Initial(1.0, sigma=0.1, weight=w) for w in (None, 4.0))
     one, four = (system(decay(equation=(), initial=c)) for c in (plain, heavy))
-    assert four[0].loss(four[1]) == pytest.approx(4 * float(one[0].loss(one[1])))
+    assert four[0].loss(four[1]) == pytest.approx(float(one[0].loss(one[1])))
 
 
 def test_the_jacobian_is_that_of_the_rows(x64):
@@ -155,7 +155,7 @@ def test_seeds_go_down_on_their_own(fitted):
 
 def test_work_is_limited():
     problem = decay()
-    unlimited, limited = (newton_steps(problem, work) for work in (np.inf, 1e5))
+    unlimited, limited = (newton_steps(problem, work) for work in (1e15, 1e5))
     assert 1 <= limited < unlimited
 
 

@@ -19,6 +19,7 @@ from .train import Progress
 
 LEVELS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
 AT_ONCE = {"cpu": 25}  # redraws that run together; a hundred elsewhere
+FAR_AWAY = 1e6  # the distance of what is not a number
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")  # safe for colour-blind readers
 
 
@@ -59,22 +60,25 @@ def calibrate(plan: Plan, folder: Path, progress: Progress) -> list[Redraw]:
     path, identity = folder / "redraws.json", replace(plan, seeds=(), methods=()).identity()
     done = _read(path, identity)
     at_once = AT_ONCE.get(jax.default_backend(), 100)
-    for start in range(0, len(plan.seeds), at_once):
-        some = replace(plan, seeds=plan.seeds[start : start + at_once])
-        for found in _batch(some, done, progress, f" {start + 1} to {start + len(some.seeds)}"):
-            done.append(found)
-        write_json(path, {"identity": identity, "redraws": [redraw.plain() for redraw in done]})
+    have = {(redraw.method, redraw.seed) for redraw in done}
+    missing = [seed for seed in plan.seeds if any((method, seed) not in have for method in plan.methods)]
+    for start in range(0, len(missing), at_once):
+        some = replace(plan, seeds=tuple(missing[start : start + at_once]))
+        for found in _batch(some, have, progress, f" {start + 1} to {start + len(some.seeds)}"):
+            done += found
+            write_json(path, {"identity": identity, "redraws": [redraw.plain() for redraw in done]})
     wanted = [(method, seed) for method in plan.methods for seed in plan.seeds]
     by_name = {(redraw.method, redraw.seed): redraw for redraw in done}
     return [by_name[name] for name in wanted]
 
 
-def _batch(plan: Plan, done: Sequence[Redraw], progress: Progress, label: str) -> Iterator[Redraw]:
+def _batch(plan: Plan, have: set[tuple[str, int]], progress: Progress, label: str) -> Iterator[list[Redraw]]:
+    """What is missing of some redraws, method by method."""
+
     class Labelled(Progress):
         def __call__(self, stage: str, step: int, total: int, values: Any) -> None:
             progress(stage + label, step, total, values)
 
-    have = {(redraw.method, redraw.seed) for redraw in done}
     bases: dict[bool, Any] = {}
     for method in plan.methods:
         if all((method, seed) in have for seed in plan.seeds):
@@ -82,8 +86,12 @@ def _batch(plan: Plan, done: Sequence[Redraw], progress: Progress, label: str) -
         sees = plan.settings.methods[method].base_sees_data
         if sees not in bases:
             bases[sees] = fit_base(plan, Labelled(), sees_data=sees)
-        for result in attach_method(plan, method, bases[sees], Labelled()):
-            yield _redraw(method, result.case.seed, result.evaluation, result.record)
+        results = attach_method(plan, method, bases[sees], Labelled())
+        yield [
+            _redraw(method, result.case.seed, result.evaluation, result.record)
+            for result in results
+            if (method, result.case.seed) not in have
+        ]
 
 
 def _redraw(method: str, seed: int, evaluation: Evaluation, record: dict[str, Any]) -> Redraw:
@@ -91,16 +99,21 @@ def _redraw(method: str, seed: int, evaluation: Evaluation, record: dict[str, An
     error, std = np.abs(evaluation.truth - evaluation.prediction.mean)[:, 0], evaluation.prediction.std[:, 0]
     kept = {name: record[name] for name in ("sharpness", "coverage", "rmse", "crps", "interval_score", "time_s", "failed")}
     distances = np.where(error > 0, error / np.maximum(std, 1e-30), 0.0)
-    return Redraw(method, seed, np.minimum(distances, 1e6), record.get("unknowns", {}), kept, record["warnings"])
+    distances = np.where(np.isfinite(error) & np.isfinite(std), np.minimum(distances, FAR_AWAY), FAR_AWAY)
+    return Redraw(method, seed, distances, record.get("unknowns", {}), kept, record["warnings"])
 
 
 def _read(path: Path, identity: str) -> list[Redraw]:
     if not path.is_file():
         return []
-    content = json.loads(path.read_text())
-    if content["identity"] != identity:
+    try:
+        content = json.loads(path.read_text())
+        found = [Redraw.of(record) for record in content["redraws"]]
+    except (OSError, ValueError, LookupError, TypeError):
+        raise InputError(f"{path} cannot be read; choose another --out.") from None
+    if content.get("identity") != identity:
         raise InputError(f"{path.parent} holds the redraws of another problem or other settings; choose another --out.")
-    return [Redraw.of(record) for record in content["redraws"]]
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,7 +153,10 @@ class Reliability:
         return found
 
     def plain(self) -> dict[str, Any]:
-        median = lambda name: float(np.median([redraw.metrics[name] for redraw in self.redraws]))  # noqa: E731
+        def median(name: str) -> float | None:
+            known = [redraw.metrics[name] for redraw in self.redraws if redraw.metrics[name] is not None]
+            return float(np.median(known)) if known else None
+
         return {
             "method": self.method,
             "redraws": len(self.redraws),
@@ -150,6 +166,7 @@ class Reliability:
             **{name: median(name) for name in ("sharpness", "rmse", "crps", "interval_score", "time_s")},
             "unknowns": self.unknowns(),
             "with_warnings": sum(bool(redraw.warnings) for redraw in self.redraws),
+            "failed": sum(bool(redraw.metrics.get("failed")) for redraw in self.redraws),
         }
 
 

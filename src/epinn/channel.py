@@ -53,9 +53,10 @@ class Channel(eqx.Module):
         return dataclasses.replace(self, points=other.points, partner=other.partner, target=target)
 
     def disturbed(self, sigma: float, key: PRNGKeyArray) -> "Channel":
-        """This channel with noise on its targets, which is known."""
+        """This channel with noise on its targets, which is known; on top of what it had, if that is known."""
         noise = sigma * jax.random.normal(key, self.target.shape, self.target.dtype)
-        sigmas = jnp.full_like(self.sigma, sigma)
+        before = self.sigma if self.noise == "known" else 0.0
+        sigmas = jnp.sqrt(jnp.full_like(self.sigma, sigma) ** 2 + before**2)
         return dataclasses.replace(self, target=self.target + noise, sigma=sigmas, noise="known", target_moves=False)
 
     @property
@@ -65,9 +66,8 @@ class Channel(eqx.Module):
 
     @property
     def whitening(self) -> Float[Array, " n"]:
-        """What makes a residual one of unit variance: 1 / sigma; the root of a weight of the condition's own goes on top."""
-        weight = 1.0 if self.weight is None else self.weight
-        return jnp.broadcast_to(weight**0.5 / self.sigma, self.points.shape[:1])
+        """What makes a residual one of unit variance: 1 / sigma. Loss weights have no part in it."""
+        return jnp.broadcast_to(1 / self.sigma, self.points.shape[:1])
 
     def apart(self) -> "Channel":
         """One channel for each point, stacked: what `vmap` needs to look at the points one by one."""

@@ -215,22 +215,25 @@ def calibrate(
         disturb=numbers(sigma or []),
     )
     plan.check()
-    _calibrate(plan, out or Path("runs") / f"calibrate-{source.name}-{'-'.join(plan.methods)}", json)
+    _calibrate(plan, out or Path("runs") / f"calibrate-{source.name}-{'-'.join(plan.methods)}", preset, json)
 
 
-def _calibrate(plan: "Plan", folder: Path, as_json: bool) -> None:
+def _calibrate(plan: "Plan", folder: Path, preset: str, as_json: bool) -> None:
     import json
 
     from .calibration import calibrate, picture, summarise
     from .console import Bar, reliability_table
     from .storage import write_json
 
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{folder} cannot be made a folder ({error.strerror}); choose another --out.") from None
     _keep_compiled_programs()
     with Bar(quiet=as_json) as bar:
         found = summarise(calibrate(plan, folder, bar))
     rows = [one.plain() for one in found]
-    write_json(folder / "calibration.json", {**plan.describe("calibrate"), "noise_on": dict(plan.disturb), "methods": rows})
+    write_json(folder / "calibration.json", {**plan.describe(preset), "noise_on": dict(plan.disturb), "methods": rows})
     picture(found, plan).savefig(folder / "calibration.png", dpi=150)
     if as_json:
         typer.echo(json.dumps(rows))

@@ -168,7 +168,7 @@ def reliability_table(rows: Sequence[Mapping[str, Any]]) -> None:
         table.add_column(name, justify="left" if name == "method" else "right")
     for row in rows:
         covered = [f"{row['coverage'][level]:.3f}" for level in ("0.5", "0.8", "0.95")]
-        scores = [f"{row[name]:.3g}" for name in ("sharpness", "rmse", "interval_score", "crps")]
+        scores = ["-" if row[name] is None else f"{row[name]:.3g}" for name in ("sharpness", "rmse", "interval_score", "crps")]
         table.add_row(row["method"], str(row["redraws"]), *covered, f"{row['standard_error']:.3f}", *scores)
     console = Console()
     console.print(table)

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import equinox as eqx
 import jax
 import numpy as np
 from jaxtyping import PRNGKeyArray
@@ -75,7 +76,14 @@ class Plan:
 
     def check(self) -> None:
         """Find mistakes in problem and settings now, before anything is written or trained."""
-        self.problems()[0].check()
+        problem = self.problems()[0]
+        problem.check()
+        rows = sum(channel.target.size for channel in problem.channels(0))
+        network = jax.eval_shape(lambda key: self.settings.base.network(problem.domain, len(problem.fields), key), _key(0, 1))
+        size = sum(leaf.size for leaf in jax.tree.leaves(eqx.filter(network, eqx.is_array))) + len(problem.parameters)
+        with limited_to(self.settings.compute.memory):
+            for name in self.methods:
+                self.settings.methods[name].check(rows, size)
         if self.settings.predict.draws < 2:
             raise InputError("predict.draws must be at least 2.")
 

@@ -1,5 +1,6 @@
 """How well a solution meets its conditions, and whether that is what their noise allows."""
 
+import math
 from collections.abc import Sequence
 
 import equinox as eqx
@@ -14,7 +15,8 @@ from .network import Solution
 
 FAR = 5.0  # residuals this many times their tolerance
 UNSOLVED = 0.1  # and this large, in parts of what u = 0 leaves of the condition, are no accident
-SURE = 4.0  # nor are residuals so many standard deviations of their root mean square above known noise
+SURE = 4.0  # nor are residuals so many standard deviations of their root mean square above known noise,
+EXCESS = 1.3  # and larger than it by this factor
 
 
 class Goodness(eqx.Module):
@@ -29,7 +31,8 @@ class Goodness(eqx.Module):
         """All arrays have a leading seed axis."""
         found, nothing, sigma = (np.asarray(part) for part in _root_mean_squares(tuple(channels), solution))
         known = np.asarray([channel.noise != "unknown" for channel in channels])
-        return cls(found, nothing, np.where(known, sigma, np.inf))
+        nothing = np.where(np.isfinite(nothing), nothing, 0.0)
+        return cls(np.where(np.isfinite(found), found, np.inf), nothing, np.where(known, sigma, np.inf))
 
     @property
     def total(self) -> Float[np.ndarray, " seeds"]:
@@ -45,7 +48,7 @@ class Goodness(eqx.Module):
                 channels, self.found[seed], self.of_nothing[seed], self.allowed[seed], strict=True
             )
             if (
-                found > (1 + SURE / (2 * channel.target[0].size) ** 0.5) * allowed
+                found > max(1 + SURE / (2 * channel.target[0].size) ** 0.5, EXCESS) * allowed
                 if channel.noise == "known"
                 else found > max(FAR * allowed, UNSOLVED * nothing)
             )
@@ -62,8 +65,11 @@ def _root_mean_squares(channels: tuple[Channel, ...], solution: Solution) -> tup
         jets = push(channels, solution.network)
         nothing = compare(channels, [Jet(jnp.zeros_like(jet.stack), jet.orders) for jet in jets], solution.unknowns)
         rows = compare(channels, jets, solution.unknowns)
-        sigma = jnp.stack([jnp.sqrt(jnp.mean(c.sigma**2)) for c in channels])
-        return _roots(rows), _roots(nothing), sigma
+        # where sigma differs between the points, residuals count in its units, and then as if it were its mean
+        mean = [jnp.sqrt(jnp.mean(c.sigma**2)) for c in channels]
+        even = [m / c.sigma[:, None] for m, c in zip(mean, channels, strict=True)]
+        rows, nothing = ([row * e for row, e in zip(part, even, strict=True)] for part in (rows, nothing))
+        return _roots(rows), _roots(nothing), jnp.stack(mean)
 
     return over_seeds(one, channels, solution)
 
@@ -72,14 +78,23 @@ def _roots(rows: Sequence[Array]) -> Float[Array, " channels"]:
     return jnp.stack([jnp.sqrt(jnp.mean(row**2)) for row in rows])
 
 
+def _left(channel: Channel, row: Array, most: float) -> Float[Array, ""]:
+    """The noise that a residual suggests; never quite zero."""
+    found, size = jnp.sqrt(jnp.mean(row**2)), jnp.sqrt(jnp.mean(channel.target**2))
+    return (found if math.isinf(most) else jnp.minimum(found, most * size)) + 1e-5 * size + 1e-12
+
+
 @eqx.filter_jit
-def with_noise_of(channels: tuple[Channel, ...], solution: Solution) -> tuple[Channel, ...]:
-    """The channels with sigma where it is unknown: the root mean square of what the solution leaves of them."""
+def with_noise_of(channels: tuple[Channel, ...], solution: Solution, most: float = math.inf) -> tuple[Channel, ...]:
+    """The channels with sigma where it is unknown: the root mean square of what the solution leaves of them.
+
+    `most` limits it, in parts of the size of the targets: what is not fitted yet is not noise yet.
+    """
 
     def one(channels: tuple[Channel, ...], solution: Solution) -> tuple[Channel, ...]:
         rows = residuals(channels, solution)
         return tuple(
-            eqx.tree_at(lambda c: c.sigma, channel, jnp.full_like(channel.sigma, jnp.sqrt(jnp.mean(row**2))))
+            eqx.tree_at(lambda c: c.sigma, channel, jnp.full_like(channel.sigma, _left(channel, row, most)))
             if channel.noise == "unknown"
             else channel
             for channel, row in zip(channels, rows, strict=True)

@@ -15,7 +15,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.scipy.linalg import cho_factor, cho_solve
-from jaxtyping import Array, Float, PRNGKeyArray
+from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
 from . import memory
 from .batch import one_of, stack
@@ -56,25 +56,41 @@ def changed(base: Solution, change: Solution) -> Solution:
     return dataclasses.replace(base, network=Linearised(base.network, change.network), raw=raw)
 
 
-def posterior_changes(pinns: Sequence[Pinn], keys: PRNGKeyArray, draw: Draw, width: float) -> tuple[list[Solution], float]:
-    """What `draw` makes of the Jacobian of each PINN: changes of its parameters, a leading axis; and the seconds it took."""
+class Changes(eqx.Module):
+    """Changes of a PINN's parameters: those that were drawn, with a leading axis, and one that all of them have in common.
+
+    A PINN that was trained on all its channels is where they want it; one that sees new data is moved by them first.
+    """
+
+    drawn: Solution
+    common: Solution
+
+
+def posterior_changes(pinns: Sequence[Pinn], keys: PRNGKeyArray, draw: Draw, width: float) -> tuple[list[Changes], float]:
+    """What `draw` makes of the Jacobian of each PINN, and the seconds it took."""
     started = time.perf_counter()
     solution, channels = stack([pinn.solution for pinn in pinns]), tuple(stack([pinn.channels for pinn in pinns]))
     rows = sum(channel.target[0].size for channel in channels)
     parameters, rest = trainable(solution)
     size = sum(leaf[0].size for leaf in jax.tree.leaves(parameters))
-    if not is_dense(rows, size):
-        raise InputError(
-            f"{rows} rows and {size} parameters are too many for a linearised posterior, which needs at most {DENSE} of either "
-            "and their product in compute.memory; take fewer points, a smaller network, or another method."
-        )
+    check_size(rows, size)
     prior = bayesian_prior([pinn.problem for pinn in pinns], solution, width)
     with jax.enable_x64(True):
         objective, exact, center, prior = double((PinnObjective(rest), with_noise_of(channels, solution), parameters, prior))
-        found = jax.tree.map(np.asarray, _changes(objective, exact, center, prior, keys, one_of(center), draw))
-    dtypes = jax.tree.map(lambda leaf: leaf.dtype, parameters)
+        moves = jnp.asarray([not pinn.has_seen_all for pinn in pinns])
+        found = jax.tree.map(np.asarray, _changes(objective, exact, center, prior, keys, moves, one_of(center), draw))
+    dtypes = jax.tree.map(lambda leaf: leaf.dtype, Changes(parameters, parameters))
     per_seed = [jax.tree.map(lambda leaf, dtype, i=i: jnp.asarray(leaf[i], dtype), found, dtypes) for i in range(len(pinns))]
     return per_seed, time.perf_counter() - started
+
+
+def check_size(rows: int, parameters: int) -> None:
+    """Refuse what is too large for a matrix."""
+    if not is_dense(rows, parameters):
+        raise InputError(
+            f"{rows} rows and {parameters} parameters are too many for a linearised posterior, which needs at most {DENSE} of "
+            "either and their product in compute.memory; take fewer points, a smaller network, or another method or objective."
+        )
 
 
 @eqx.filter_jit
@@ -84,15 +100,20 @@ def _changes(
     parameters: Solution,
     prior: Prior,
     keys: PRNGKeyArray,
+    moves: Bool[Array, " seeds"],
     like: Any,
     draw: Draw,
-) -> Solution:
-    def one(objective: PinnObjective, channels: tuple, parameters: Solution, prior: Prior, key: PRNGKeyArray) -> Solution:
+) -> Changes:
+    def one(
+        objective: PinnObjective, channels: tuple, parameters: Solution, prior: Prior, key: PRNGKeyArray, moves: Array
+    ) -> Changes:
         system = System(objective, channels, key, prior, like)
-        changes = draw(system.jacobian(system.vector(parameters)), key)
-        return jax.vmap(system.tree)(changes)
+        vector = system.vector(parameters)
+        jacobian = system.jacobian(vector)
+        common = corrected(jacobian, jnp.zeros((1, vector.size)), -system.rows(vector)[None])[0]
+        return Changes(jax.vmap(system.tree)(draw(jacobian, key)), system.tree(jnp.where(moves, common, 0.0)))
 
-    dynamic, static = eqx.partition((objective, channels, parameters, prior, keys), eqx.is_array)
+    dynamic, static = eqx.partition((objective, channels, parameters, prior, keys, moves), eqx.is_array)
     rows = sum(channel.target[0].size for channel in channels)
     size = sum(leaf.size for leaf in jax.tree.leaves(like))
     fit = max(1, memory.available() // (32 * (rows + 2000) * size))

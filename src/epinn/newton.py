@@ -19,7 +19,7 @@ from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from . import memory
-from .batch import one_of, unraveller
+from .batch import one_of, over_seeds, unraveller
 from .channel import Channel
 from .train import CALL_SECONDS, Objective, Outcome, Progress
 
@@ -122,7 +122,7 @@ def is_dense(rows: int, parameters: int) -> bool:
 
 def _done(state: State, rows: int) -> Bool[Array, "..."]:
     """Whether nothing more is to be gained."""
-    return (state.idle >= PATIENCE) | (state.loss <= SOLVED * rows)
+    return (state.idle >= PATIENCE) | (state.loss <= SOLVED * jnp.minimum(rows, state.of_nothing))
 
 
 def _to_keep(state: State, started: float) -> tuple[State, np.ndarray]:
@@ -206,7 +206,7 @@ def _start_seeds(
         zero = jnp.zeros((), int)
         return State(vector, system.loss(vector), jnp.full((), -1.0, float), zero, zero, system.loss(jnp.zeros_like(vector)))
 
-    return eqx.filter_vmap(one)(parameters, objective, channels, keys, prior), sizes[0]
+    return over_seeds(one, parameters, objective, channels, keys, prior), sizes[0]
 
 
 @eqx.filter_jit

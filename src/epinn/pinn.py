@@ -1,6 +1,7 @@
 """The base PINN: a network, and the unknown parameters, fitted to the channels of a problem."""
 
 import dataclasses
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,6 +22,8 @@ from .newton import Prior, gauss_newton
 from .problem import Problem, as_key, as_points
 from .train import Descent, Objective, Outcome, Progress, Redraw, Weights, minimise
 
+FIRST_NOISE = 0.1  # of unknown size, in parts of the targets: an estimate before the first fit would call everything noise
+NOISE_ROUNDS = 3  # noise that is not known is estimated from what is left, the fit repeated, and so on
 RESTART = "normal"  # wider weights leave the plateau around u = 0 on which others may get stuck
 
 
@@ -55,8 +58,8 @@ class Base:
     def __post_init__(self) -> None:
         check_architecture(self.hidden, self.activation, self.initialisation)
         for name in ("fourier", "polish", "newton", "newton_work", "restarts"):
-            if not getattr(self, name) >= 0:
-                raise InputError(f"base.{name} must not be negative.")
+            if not 0 <= getattr(self, name) < math.inf:
+                raise InputError(f"base.{name} must be a finite number, and not negative.")
         if not self.fourier_scale > 0 or not self.prior > 0:
             raise InputError("base.fourier_scale and base.prior must be positive.")
         _ = self.descent  # checks its part of the settings
@@ -99,13 +102,14 @@ class Pinn:
     seconds: float = 0.0
     failure: str | None = None
     warnings: list[str] = field(default_factory=list)
+    has_seen_all: bool = True  # whether it was trained on all its channels
 
     def __call__(self, points: Any) -> Float[Array, "n fields"]:
         return self.solution(as_points(points, self.problem.domain))
 
     def facing(self, problem: Problem) -> "Pinn":
         """The same network before another problem (with more data, say), at the points that it was trained at."""
-        return dataclasses.replace(self, problem=problem, channels=problem.channels(self.points_key))
+        return dataclasses.replace(self, problem=problem, channels=problem.channels(self.points_key), has_seen_all=False)
 
 
 class PinnObjective(Objective):
@@ -223,18 +227,19 @@ def _descend(
             stage=stage + suffix,
         )
         outcomes.append(outcome)
-    if base.newton:
+    rounds = NOISE_ROUNDS if any(channel.noise == "unknown" for channel in channels) else 1
+    for i in range(rounds if base.newton else 0):
         parameters, rest = trainable(solution)
         outcome = gauss_newton(
             PinnObjective(rest),
             parameters,
-            with_noise_of(tuple(channels), solution),
+            with_noise_of(tuple(channels), solution, FIRST_NOISE if i == 0 else math.inf),
             keys=train_keys,
             steps=base.newton,
             prior=prior,
-            work=base.newton_work,
+            work=base.newton_work / rounds,
             progress=progress,
-            stage="newton" + suffix,
+            stage="newton" + (f" {i + 1}" if rounds > 1 else "") + suffix,
         )
         solution = eqx.combine(outcome.parameters, rest)
         outcomes.append(outcome)

@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -76,10 +77,10 @@ class Disturbance:
 
     def __call__(self, channels: Sequence[Channel]) -> tuple[Channel, ...]:
         return tuple(
-            channel.disturbed(self.sigmas[channel.kind], jax.random.fold_in(self.key, i))
+            channel.disturbed(self.sigmas[channel.kind], jax.random.fold_in(self.key, zlib.crc32(channel.name.encode())))
             if channel.kind in self.sigmas
             else channel
-            for i, channel in enumerate(channels)
+            for channel in channels
         )
 
 
@@ -173,6 +174,10 @@ class Problem:
                 raise unknown_name("kind of condition", kind, known)
             if not 0 < sigma < math.inf:
                 raise InputError(f"the noise on {kind} must be a positive number, not {sigma}.")
+            if any(c.noise == "unknown" for c in self.channels(0) if c.kind == kind):
+                raise InputError(f"the noise on {kind} is unknown already, so no known noise can be added to it.")
+        if self.points.resample:
+            raise InputError("noise on conditions belongs to fixed points: set points.resample=0.")
         return dataclasses.replace(self, disturbance=Disturbance(dict(sigmas), as_key(key)))
 
     def check(self) -> None:

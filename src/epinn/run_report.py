@@ -78,7 +78,7 @@ def _sections(path: Path, run: Json, records: Sequence[Json]) -> Iterator[Sectio
     if others:
         yield Section("Pictures of the other seeds", pictures=others, folded=True)
     settings = ({"setting": Cell(name), "value": Cell(str(value).strip("[]"))} for name, value in run["settings"].items())
-    yield Section("Settings", ("None leaves it to the problem.",), (_table_of("", settings),), folded=True)
+    yield Section("Settings", ("None stands for its own default.",), (_table_of("", settings),), folded=True)
 
 
 def _table_of(title: str, rows: Iterable[Row], note: str = "") -> Table:

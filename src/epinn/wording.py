@@ -29,7 +29,7 @@ def setting(value: object) -> str:
     """The value of a setting."""
     if isinstance(value, list | tuple):
         return ",".join(map(str, value))
-    return "(the problem's own)" if value is None else str(value)
+    return "(its own default)" if value is None else str(value)
 
 
 def plus_minus(mean: float, std: float) -> str:

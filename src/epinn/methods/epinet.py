@@ -14,7 +14,8 @@ The `calibrated` one is linear in what the base itself can do, its derivatives w
 
 Every prior_j is a draw of the prior on the weights; learnable_j minimises, for each z, the squares of all rows in units of
 their noise, with targets disturbed along z by that noise, plus the squared distance in units of the prior. For linear
-problems the spread over z is then that of the exact posterior. Being linear, it needs no epochs: one Gauss-Newton step.
+problems the spread over z is then that of the exact posterior, up to the scatter of a finite dimension of z. Being linear, it
+needs no epochs: one Gauss-Newton step.
 """
 
 import math
@@ -33,7 +34,7 @@ from ..channel import Channel, compare, push, residuals
 from ..errors import InputError, unknown_name
 from ..goodness import with_noise_of
 from ..jet import PRECISION, Jet, Value, affine, join
-from ..linear import Directions, changed, posterior_changes
+from ..linear import Directions, changed, check_size, posterior_changes
 from ..network import MLP, AbstractNetwork, Frozen, Solution, check_architecture, trainable
 from ..newton import gauss_newton
 from ..pinn import Pinn, purposes, redraw
@@ -111,10 +112,11 @@ def epinet_features(base: AbstractNetwork, x: Value) -> Value:
 
 
 class TangentSampler(Sampler):
-    """Base and directions of change; the index z says how far along each."""
+    """Base, a change of its parameters, and directions of further change; the index z says how far along each."""
 
     base: Solution
-    directions: Solution  # like the base's parameters, every array with a leading axis
+    common: Solution  # like the base's parameters
+    directions: Solution  # the same, every array with a leading axis
 
     def index(self, key: PRNGKeyArray) -> Float[Array, " dz"]:
         first = jax.tree.leaves(self.directions)[0]
@@ -122,7 +124,7 @@ class TangentSampler(Sampler):
 
     def solution(self, index: Float[Array, " dz"]) -> Solution:
         along = jax.tree.map(lambda leaf: jnp.tensordot(index, leaf, 1, precision=PRECISION), self.directions)
-        return changed(self.base, along)
+        return changed(self.base, jax.tree.map(jnp.add, self.common, along))
 
 
 class FrozenBaseObjective(Objective):
@@ -186,7 +188,9 @@ class EpinetMethod(Method):
     """
 
     name: ClassVar[str] = "epinet"
-    summary: ClassVar[str] = "E-PINN: a small network with a random index, attached to the trained PINN (the paper's method)"
+    summary: ClassVar[str] = (
+        "E-PINN: a random index added to the trained PINN; calibrated, or as in the paper (objective=paper)"
+    )
 
     objective: str = "calibrated"
     index_dim: int | None = None
@@ -226,6 +230,10 @@ class EpinetMethod(Method):
         """Of z."""
         return INDEX_DIM[self.objective] if self.index_dim is None else self.index_dim
 
+    def check(self, rows: int, parameters: int) -> None:
+        if self.objective == "calibrated":
+            check_size(rows, parameters)
+
     @property
     def uses_sigma(self) -> bool:
         return self.objective == "calibrated"
@@ -246,7 +254,9 @@ class EpinetMethod(Method):
         directions, seconds = posterior_changes(pinns, keys, Directions(self.dimensions), self.prior_sd)
         progress("epinet", 1, 1, {})
         return [
-            Posterior(TangentSampler(pinn.solution, found), pinn.problem, self.name, seconds=seconds / len(pinns))
+            Posterior(
+                TangentSampler(pinn.solution, found.common, found.drawn), pinn.problem, self.name, seconds=seconds / len(pinns)
+            )
             for pinn, found in zip(pinns, directions, strict=True)
         ]
 

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import jax
+import jax.numpy as jnp
 from jaxtyping import Array, Int, PRNGKeyArray
 
 from ..errors import InputError
-from ..linear import ExactDraws, changed, posterior_changes
+from ..linear import ExactDraws, changed, check_size, posterior_changes
 from ..network import Solution
 from ..pinn import Pinn
 from ..posterior import Posterior
@@ -54,6 +55,9 @@ class LaplaceMethod(Method):
         if self.samples < 2 or not self.prior_sd > 0:
             raise InputError("laplace.samples must be at least 2, laplace.prior_sd positive.")
 
+    def check(self, rows: int, parameters: int) -> None:
+        check_size(rows, parameters)
+
     @property
     def uses_sigma(self) -> bool:
         return True
@@ -64,5 +68,6 @@ class LaplaceMethod(Method):
         progress(self.name, 1, 1, {})
         return [
             Posterior(LinearisedMembers(pinn.solution, change), pinn.problem, self.name, seconds=seconds / len(pinns))
-            for pinn, change in zip(pinns, changes, strict=True)
+            for pinn, found in zip(pinns, changes, strict=True)
+            for change in [jax.tree.map(jnp.add, found.drawn, found.common)]
         ]

@@ -34,6 +34,9 @@ class Method(ABC):
         """Whether the base PINN is trained on the measurements too, or only on the physics."""
         return True
 
+    def check(self, rows: int, parameters: int) -> None:  # noqa: B027  (most methods have no such limit)
+        """Refuse a problem of a size that the method cannot do, before anything is trained."""
+
     @abstractmethod
     def attach(self, pinns: Sequence[Pinn], keys: PRNGKeyArray, progress: Progress) -> list[Posterior]:
         """One posterior for each base PINN (one per seed, all of one shape); `keys` has one key for each."""
