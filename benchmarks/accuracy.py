@@ -33,10 +33,10 @@ NOISE = {"heat1d-inverse": 0.1}  # an inverse problem needs measurements
 
 
 class Steps(Progress):
-    """Counts the Gauss-Newton steps that were needed, restarts included."""
+    """Notes the most Gauss-Newton steps of an attempt."""
 
     def __init__(self) -> None:
-        self.newton = self.stages = 0
+        self.newton = 0
 
     def __call__(self, stage: str, step: int, total: int, values: Any) -> None:
         del total

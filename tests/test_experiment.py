@@ -164,6 +164,14 @@ def test_a_reopened_method_predicts_the_same_to_the_bit(plan, pinns, results):
         np.testing.assert_array_equal(new.evaluation.prediction.std, old.evaluation.prediction.std)
 
 
+@pytest.mark.parametrize("method", ["epinet", "laplace"])
+def test_what_is_too_large_for_a_matrix_is_refused_before_training(method, rejects):
+    large = tiny_plan(method, epinet__objective="calibrated", base__hidden=(70, 70), points__collocation=5000)
+    with rejects("too many", "4000", "another method"):
+        large.check()
+    tiny_plan("epinet", epinet__objective="paper", base__hidden=(70, 70), points__collocation=5000).check()
+
+
 def test_an_epinet_may_stay_untrained(pinns):
     plan = tiny_plan("epinet", epinet__epochs=0)
     assert [result.case.seed for result in attach_method(plan, "epinet", pinns, Progress())] == [0, 1]

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import equinox as eqx
 import jax
 import numpy as np
 from jaxtyping import PRNGKeyArray
@@ -80,7 +79,7 @@ class Plan:
         problem.check()
         rows = sum(channel.target.size for channel in problem.channels(0))
         network = jax.eval_shape(lambda key: self.settings.base.network(problem.domain, len(problem.fields), key), _key(0, 1))
-        size = sum(leaf.size for leaf in jax.tree.leaves(eqx.filter(network, eqx.is_array))) + len(problem.parameters)
+        size = sum(leaf.size for leaf in jax.tree.leaves(network)) + len(problem.parameters)
         with limited_to(self.settings.compute.memory):
             for name in self.methods:
                 self.settings.methods[name].check(rows, size)
