@@ -255,3 +255,8 @@ def test_the_exact_solution_of_a_positive_field_is_itself(x64):
 def test_only_a_field_can_be_positive(rejects):
     with rejects("kk", "k"):
         dataclasses.replace(positive_problem(), positive=("kk",))
+
+
+def test_a_problem_without_conditions_is_none(rejects):
+    with rejects("at least one condition"):
+        epinn.Problem(domain=epinn.Box(x=(0, 1)), equation=())

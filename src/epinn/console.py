@@ -163,13 +163,13 @@ def _with_spread(mean: Mapping[str, float] | None, std: Mapping[str, float] | No
 
 def reliability_table(rows: Sequence[Mapping[str, Any]]) -> None:
     """What repetition says of each method."""
-    table = Table(title="bands over redraws: coverage should be the level")
-    for name in ("method", "redraws", "50%", "80%", "95%", "± s.e.", "sharpness", "RMSE", "interval score", "CRPS"):
-        table.add_column(name, justify="left" if name == "method" else "right")
+    table = Table(title=f"coverage of the bands over {rows[0]['redraws']} redraws", title_justify="left")
+    for name in ("method", "50%", "80%", "95%", "± s.e.", "sharpness", "RMSE", "interval score"):
+        table.add_column(name, justify="left" if name == "method" else "right", no_wrap=True)
     for row in rows:
         covered = [f"{row['coverage'][level]:.3f}" for level in ("0.5", "0.8", "0.95")]
-        scores = ["-" if row[name] is None else f"{row[name]:.3g}" for name in ("sharpness", "rmse", "interval_score", "crps")]
-        table.add_row(row["method"], str(row["redraws"]), *covered, f"{row['standard_error']:.3f}", *scores)
+        scores = ["-" if row[name] is None else f"{row[name]:.3g}" for name in ("sharpness", "rmse", "interval_score")]
+        table.add_row(row["method"], *covered, f"{row['standard_error']:.3f}", *scores)
     console = Console()
     console.print(table)
     for row in rows:

@@ -122,6 +122,8 @@ class Problem:
         seen: list[str] = []
         for slot in SLOTS:
             put(slot, tuple(_distinct(condition, seen) for condition in _conditions(getattr(self, slot), slot)))
+        if not self.conditions:
+            raise InputError("a problem needs at least one condition: an equation, boundary values or data.")
         if self.points.resample and self.sampling == "grid":
             raise InputError("a grid is the same every time; to resample, use the sampling uniform, latin or sobol.")
 
