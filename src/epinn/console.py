@@ -164,7 +164,7 @@ def _with_spread(mean: Mapping[str, float] | None, std: Mapping[str, float] | No
 def reliability_table(rows: Sequence[Mapping[str, Any]]) -> None:
     """What repetition says of each method."""
     table = Table(title=f"coverage of the bands over {rows[0]['redraws']} redraws", title_justify="left")
-    for name in ("method", "50%", "80%", "95%", "± s.e.", "sharpness", "RMSE", "interval score"):
+    for name in ("method", "50%", "80%", "95%", "±", "sharpness", "RMSE", "interval score"):
         table.add_column(name, justify="left" if name == "method" else "right", no_wrap=True)
     for row in rows:
         covered = [f"{row['coverage'][level]:.3f}" for level in ("0.5", "0.8", "0.95")]
