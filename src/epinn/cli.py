@@ -82,7 +82,7 @@ def run(
     json: Json = False,
 ) -> None:
     """Solve a problem, attach a band, and write a folder with metrics, posterior and figures."""
-    _experiment(problem, method, noise, seeds, seed, preset, set_, out, json)
+    _experiment(_plan(problem, method, noise, range(seed, seed + seeds), preset, set_), preset, out, json)
 
 
 @app.command()
@@ -98,7 +98,7 @@ def compare(
     json: Json = False,
 ) -> None:
     """Run several methods on the same base PINN: a table with one row per method, and the figure."""
-    _experiment(problem, methods, noise, seeds, seed, preset, set_, out, json)
+    _experiment(_plan(problem, methods, noise, range(seed, seed + seeds), preset, set_), preset, out, json)
 
 
 def main() -> None:
@@ -129,20 +129,18 @@ def _fail(message: str, code: int) -> NoReturn:
     sys.exit(code)
 
 
-def _experiment(
+def _plan(
     problem: str,
     methods: str,
     noise: float | None,
-    seeds: int,
-    seed: int,
+    seeds: range,
     preset: str,
     assignments: list[str] | None,
-    out: Path | None,
-    as_json: bool,
-) -> None:
+    sigmas: list[str] | None = None,
+) -> "Plan":
+    """What the arguments ask for, checked."""
     from .experiment import Plan
-    from .runs import RunFolder
-    from .settings import parse
+    from .settings import numbers, parse
     from .settings import preset as settings_of
     from .source import find
 
@@ -151,11 +149,18 @@ def _experiment(
         source=source,
         methods=_method_names(methods),
         noises=(source.default_noise() if noise is None else noise,),
-        seeds=tuple(range(seed, seed + seeds)),
+        seeds=tuple(seeds),
         settings=settings_of(preset, problem).changed(parse(assignments or [])),
+        disturb=numbers(sigmas or []),
     )
     plan.check()
-    _execute(plan, RunFolder.create(out, plan.describe(preset), f"{source.name}-{'-'.join(plan.methods)}"), as_json)
+    return plan
+
+
+def _experiment(plan: "Plan", preset: str, out: Path | None, as_json: bool) -> None:
+    from .runs import RunFolder
+
+    _execute(plan, RunFolder.create(out, plan.describe(preset), f"{plan.source.name}-{'-'.join(plan.methods)}"), as_json)
 
 
 @app.command()
@@ -200,22 +205,8 @@ def calibrate(
     json: Json = False,
 ) -> None:
     """Repeat an experiment with new noise and initialisations: how often does the band hold the truth?"""
-    from .experiment import Plan
-    from .settings import numbers, parse
-    from .settings import preset as settings_of
-    from .source import find
-
-    source = find(problem)
-    plan = Plan(
-        source=source,
-        methods=_method_names(method),
-        noises=(source.default_noise() if noise is None else noise,),
-        seeds=tuple(range(seed, seed + redraws)),
-        settings=settings_of(preset, problem).changed(parse(set_ or [])),
-        disturb=numbers(sigma or []),
-    )
-    plan.check()
-    _calibrate(plan, out or Path("runs") / f"calibrate-{source.name}-{'-'.join(plan.methods)}", preset, json)
+    plan = _plan(problem, method, noise, range(seed, seed + redraws), preset, set_, sigma)
+    _calibrate(plan, out or Path("runs") / f"calibrate-{plan.source.name}-{'-'.join(plan.methods)}", preset, json)
 
 
 def _calibrate(plan: "Plan", folder: Path, preset: str, as_json: bool) -> None:
