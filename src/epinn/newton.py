@@ -20,7 +20,7 @@ from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from . import memory
 from .batch import one_of, over_seeds, unraveller
-from .channel import Channel
+from .channel import Channel, mean_square
 from .train import CALL_SECONDS, Objective, Outcome, Progress
 
 DENSE = 4000  # rows or parameters up to which a matrix of that side is factorised
@@ -177,7 +177,7 @@ class System(eqx.Module):
 
     def mean_squares(self, parameters: Float[Array, " p"]) -> Float[Array, " channels"]:
         """Of the residuals themselves, by channel: what a progress bar shows."""
-        return jnp.stack([jnp.mean(jnp.sum(row**2, axis=-1)) for row in self._residuals(parameters, self.channels)])
+        return jnp.stack([mean_square(row) for row in self._residuals(parameters, self.channels)])
 
     @property
     def _width(self) -> Float[Array, " p"] | float:
