@@ -70,6 +70,8 @@ class Bases:
                         "seconds": pinn.seconds,
                         "failure": pinn.failure,
                         "warnings": pinn.warnings,
+                        "sigmas": pinn.sigmas,
+                        "regularised": pinn.regularised,
                         "steps": pinn.steps,
                         "losses": pinn.losses,
                     }
@@ -78,13 +80,15 @@ class Bases:
 
     def _load(self, stem: str, case: Case, fresh: Pinn) -> Pinn:
         history = next(row for row in self._history(stem)["seeds"] if row["seed"] == case.seed)
-        return dataclasses.replace(
+        trained = dataclasses.replace(
             fresh,
             solution=load_tree(self._path(stem, case)),
             seconds=history["seconds"],
             failure=history["failure"],
             warnings=history.get("warnings", []),
+            regularised=history.get("regularised", False),
         )
+        return trained.with_sigmas(history.get("sigmas", {}))
 
 
 def _stem(plan: Plan, case: Case, sees_data: bool) -> str:

@@ -22,7 +22,7 @@ from .network import Solution
 Kind = Literal["equation", "boundary", "initial", "data", "constraint"]
 Noise = Literal["exact", "known", "unknown"]
 
-TOLERANCE = 0.01  # standard deviation that stands for "exact" in a likelihood, unless the user says otherwise
+TOLERANCE = 0.01  # standard deviation that stands for "exact" in a likelihood before a network says what it can reach
 IN_VAIN = 4096  # derivatives that nobody asked for and that still cost less than another pass through the network
 
 
@@ -31,6 +31,7 @@ class Channel(eqx.Module):
 
     `partner` points turn the residual into a difference (periodic sides); `centred` subtracts the mean over the points
     (a field that should be constant, its mean square then the variance); `sampled` points may be drawn anew in training.
+    An `estimated` sigma is a first guess that nobody gave: see `noise.py`.
     """
 
     name: str = eqx.field(static=True)
@@ -40,6 +41,7 @@ class Channel(eqx.Module):
     target: Float[Array, "n k"]
     sigma: Float[Array, "#n"]
     noise: Noise = eqx.field(static=True, default="exact")
+    estimated: bool = eqx.field(static=True, default=False)
     given: Mapping[str, Float[Array, " n"]] = eqx.field(default_factory=dict)
     partner: Float[Array, "n d"] | None = None
     centred: bool = eqx.field(static=True, default=False)
@@ -57,7 +59,17 @@ class Channel(eqx.Module):
         noise = sigma * jax.random.normal(key, self.target.shape, self.target.dtype)
         before = self.sigma if self.noise == "known" else 0.0
         sigmas = jnp.sqrt(jnp.full_like(self.sigma, sigma) ** 2 + before**2)
-        return dataclasses.replace(self, target=self.target + noise, sigma=sigmas, noise="known", target_moves=False)
+        target = self.target + noise
+        return dataclasses.replace(self, target=target, sigma=sigmas, noise="known", estimated=False, target_moves=False)
+
+    def perturbed(self, key: PRNGKeyArray) -> "Channel":
+        """This channel as it might have come out in a repetition: noise of its own size on its targets."""
+        noise = self.sigma[:, None] * jax.random.normal(key, self.target.shape, self.target.dtype)
+        return dataclasses.replace(self, target=self.target + noise, estimated=False, target_moves=False)
+
+    def with_sigma(self, sigma: Float[Array, "..."] | float) -> "Channel":
+        """This channel with another precision."""
+        return eqx.tree_at(lambda c: c.sigma, self, jnp.broadcast_to(jnp.asarray(sigma, self.sigma.dtype), self.sigma.shape))
 
     @property
     def all_points(self) -> Float[Array, "m d"]:
@@ -153,15 +165,20 @@ def log_likelihood(
 
 def describe_noise(channels: Sequence[Channel], weights: Sequence[float] | None = None) -> list[dict]:
     """What each channel's sigma is, where it came from, and what was used: the sigma, or a loss weight if there are any."""
-    origin = {"exact": "tolerance", "known": "given by the user", "unknown": "inferred"}
     return [
         {
             "channel": channel.name,
             "rows": int(channel.target.size),
             "noise": channel.noise,
-            "sigma": None if channel.noise == "unknown" else float(np.median(channel.sigma)),
-            "origin": origin[channel.noise] if weights is None or channel.noise != "unknown" else "not said",
+            "sigma": float(np.median(channel.sigma)),
+            "origin": _origin(channel),
             "used": "sigma" if weights is None else f"loss weight {weights[i]:g}",
         }
         for i, channel in enumerate(channels)
     ]
+
+
+def _origin(channel: Channel) -> str:
+    if channel.noise == "exact":
+        return "what the network reaches" if channel.estimated else "tolerance"
+    return "inferred" if channel.noise == "unknown" else "given by the user"

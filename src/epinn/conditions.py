@@ -29,12 +29,13 @@ class Condition(ABC):
     """Makes channels for a problem.
 
     `sigma` is the noise of the targets: a number, one per point, "unknown", or None for exact ones, which count as
-    known up to `tolerance` where a method needs a likelihood. `weight` replaces the loss weight of the condition's kind.
+    known up to `tolerance` where a method needs a likelihood; without one, up to what the trained network reaches. `weight`
+    replaces the loss weight of the condition's kind.
     """
 
     kind: ClassVar[Kind]
     sigma: Sigma = None
-    tolerance: float = TOLERANCE
+    tolerance: float | None = None
     weight: float | None = None
     name: str = ""
 
@@ -249,7 +250,7 @@ def _channel(
             raise InputError(f"{label}: the name {name!r} of a given value is taken; choose another.")
     values = {name: per_point_values(value, n, f"{name} in {label}") for name, value in (given or {}).items()}
     operator = Operator(function, problem.names, tuple(values))
-    noise, sigma = _noise(condition, n)
+    noise, sigma, estimated = _noise(condition, n)
     return Channel(
         name=label,
         kind=condition.kind,
@@ -258,6 +259,7 @@ def _channel(
         target=_rows(target, problem.domain, points, operator.size, label),
         sigma=sigma,
         noise=noise,
+        estimated=estimated,
         given=values,
         weight=condition.weight,
         target_moves=callable(target),
@@ -284,18 +286,21 @@ def _rows(target: Target, domain: Box, points: Array, size: int, label: str) -> 
     return rows
 
 
-def _noise(condition: Condition, n: int) -> tuple[Noise, Float[Array, "#n"]]:
-    label, sigma = condition.label, condition.sigma
-    if not condition.tolerance > 0:
-        raise InputError(f"the tolerance of {label} must be positive, not {condition.tolerance}.")
+def _noise(condition: Condition, n: int) -> tuple[Noise, Float[Array, "#n"], bool]:
+    """The kind of noise, its sigma, and whether that is only a first guess."""
+    label, sigma, tolerance = condition.label, condition.sigma, condition.tolerance
+    if tolerance is not None and not tolerance > 0:
+        raise InputError(f"the tolerance of {label} must be positive, not {tolerance}.")
     if sigma is None or isinstance(sigma, str):
         if sigma not in (None, "unknown"):
             raise InputError(f"sigma of {label} must be a number, one per point, 'unknown' or None, not {sigma!r}.")
-        return "unknown" if sigma else "exact", jnp.full(1, condition.tolerance)
+        first = TOLERANCE if sigma or tolerance is None else tolerance
+        return "unknown" if sigma else "exact", jnp.full(1, first), bool(sigma) or tolerance is None
     array = as_numbers(sigma, f"sigma of {label}")
     if not np.all(array > 0) or not np.all(np.isfinite(array)):
         raise InputError(f"sigma of {label} must be positive; use None for values that are exact.")
-    return "known", jnp.full(1, float(array)) if array.ndim == 0 else per_point_values(array, n, f"sigma of {label}")
+    sigmas = jnp.full(1, float(array)) if array.ndim == 0 else per_point_values(array, n, f"sigma of {label}")
+    return "known", sigmas, False
 
 
 def _outward(face: Face) -> np.ndarray:

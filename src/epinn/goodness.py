@@ -1,6 +1,5 @@
 """How well a solution meets its conditions, and whether that is what their noise allows."""
 
-import math
 from collections.abc import Sequence
 
 import equinox as eqx
@@ -9,7 +8,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from .batch import over_seeds
-from .channel import Channel, compare, push, residuals
+from .channel import Channel, compare, push
 from .jet import Jet
 from .network import Solution
 
@@ -76,28 +75,3 @@ def _root_mean_squares(channels: tuple[Channel, ...], solution: Solution) -> tup
 
 def _roots(rows: Sequence[Array]) -> Float[Array, " channels"]:
     return jnp.stack([jnp.sqrt(jnp.mean(row**2)) for row in rows])
-
-
-def _left(channel: Channel, row: Array, most: float) -> Float[Array, ""]:
-    """The noise that a residual suggests; never quite zero."""
-    found, size = jnp.sqrt(jnp.mean(row**2)), jnp.sqrt(jnp.mean(channel.target**2))
-    return (found if math.isinf(most) else jnp.minimum(found, most * size)) + 1e-5 * size + 1e-12
-
-
-@eqx.filter_jit
-def with_noise_of(channels: tuple[Channel, ...], solution: Solution, most: float = math.inf) -> tuple[Channel, ...]:
-    """The channels with sigma where it is unknown: the root mean square of what the solution leaves of them.
-
-    `most` limits it, in parts of the size of the targets: what is not fitted yet is not noise yet.
-    """
-
-    def one(channels: tuple[Channel, ...], solution: Solution) -> tuple[Channel, ...]:
-        rows = residuals(channels, solution)
-        return tuple(
-            eqx.tree_at(lambda c: c.sigma, channel, jnp.full_like(channel.sigma, _left(channel, row, most)))
-            if channel.noise == "unknown"
-            else channel
-            for channel, row in zip(channels, rows, strict=True)
-        )
-
-    return over_seeds(one, channels, solution)

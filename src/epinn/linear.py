@@ -2,6 +2,10 @@
 
 In units of noise and prior (see `newton.System`) small changes d of the parameters have the prior N(0, I) and rows J d with
 noise N(0, I), so the posterior covariance is (I + J'J)^-1.
+
+A PINN that has not reached its own optimum is wrong by more than that. The change that would take it there, to first order, is
+its error as far as its residuals show it (the linearised error equation). The PINN stays as it is, and every draw has that
+change to a random extent.
 """
 
 import dataclasses
@@ -21,7 +25,6 @@ from . import memory
 from .batch import one_of, stack
 from .channel import Channel
 from .errors import InputError
-from .goodness import with_noise_of
 from .jet import Value
 from .network import AbstractNetwork, Solution, trainable
 from .newton import DENSE, Prior, System, double, is_dense
@@ -32,7 +35,8 @@ class Draw(eqx.Module):
     """A way to choose changes of the parameters, given how the rows depend on them."""
 
     @abstractmethod
-    def __call__(self, jacobian: Float[Array, "m p"], key: PRNGKeyArray) -> Float[Array, "n p"]: ...
+    def __call__(self, jacobian: Float[Array, "m p"], error: Float[Array, " p"], key: PRNGKeyArray) -> Float[Array, "n p"]:
+        """`error` is a further change of standard normal extent."""
 
 
 class Linearised(AbstractNetwork):
@@ -59,7 +63,7 @@ def changed(base: Solution, change: Solution) -> Solution:
 class Changes(eqx.Module):
     """Changes of a PINN's parameters: those that were drawn, with a leading axis, and one that all of them have in common.
 
-    A PINN that was trained on all its channels is where they want it; one that sees new data is moved by them first.
+    Only a PINN that sees new data has one: it is moved by them first.
     """
 
     drawn: Solution
@@ -75,8 +79,10 @@ def posterior_changes(pinns: Sequence[Pinn], keys: PRNGKeyArray, draw: Draw, wid
     size = sum(leaf[0].size for leaf in jax.tree.leaves(parameters))
     check_size(rows, size)
     prior = bayesian_prior([pinn.problem for pinn in pinns], solution, width)
+    if not pinns[0].regularised:  # the prior had no part in its training, so it is not what pulls at it now
+        prior = Prior(parameters, prior.spread)
     with jax.enable_x64(True):
-        objective, exact, center, prior = double((PinnObjective(rest), with_noise_of(channels, solution), parameters, prior))
+        objective, exact, center, prior = double((PinnObjective(rest), channels, parameters, prior))
         moves = jnp.asarray([not pinn.has_seen_all for pinn in pinns])
         found = jax.tree.map(np.asarray, _changes(objective, exact, center, prior, keys, moves, one_of(center), draw))
     dtypes = jax.tree.map(lambda leaf: leaf.dtype, Changes(parameters, parameters))
@@ -110,8 +116,9 @@ def _changes(
         system = System(objective, channels, key, prior, like)
         vector = system.vector(parameters)
         jacobian = system.jacobian(vector)
-        common = corrected(jacobian, jnp.zeros((1, vector.size)), -system.rows(vector)[None])[0]
-        return Changes(jax.vmap(system.tree)(draw(jacobian, key)), system.tree(jnp.where(moves, common, 0.0)))
+        step = corrected(jacobian, -system.from_center(vector)[None], -system.rows(vector)[None])[0]
+        error, common = jnp.where(moves, 0.0, step), jnp.where(moves, step, 0.0)
+        return Changes(jax.vmap(system.tree)(draw(jacobian, error, key)), system.tree(common))
 
     dynamic, static = eqx.partition((objective, channels, parameters, prior, keys, moves), eqx.is_array)
     rows = sum(channel.target[0].size for channel in channels)
@@ -126,29 +133,30 @@ class ExactDraws(Draw):
 
     number: int = eqx.field(static=True)
 
-    def __call__(self, jacobian: Float[Array, "m p"], key: PRNGKeyArray) -> Float[Array, "n p"]:
+    def __call__(self, jacobian: Float[Array, "m p"], error: Float[Array, " p"], key: PRNGKeyArray) -> Float[Array, "n p"]:
         m, p = jacobian.shape
-        prior_key, noise_key = jax.random.split(key)
+        prior_key, noise_key, error_key = jax.random.split(key, 3)
         prior = jax.random.normal(prior_key, (self.number, p), jacobian.dtype)
-        return corrected(jacobian, prior, jax.random.normal(noise_key, (self.number, m), jacobian.dtype))
+        drawn = corrected(jacobian, prior, jax.random.normal(noise_key, (self.number, m), jacobian.dtype))
+        return drawn + jax.random.normal(error_key, (self.number, 1), jacobian.dtype) * error
 
 
 class Directions(Draw):
     """So many directions d_j that the sum of z_j d_j, z ~ N(0, I), has about the posterior's covariance.
 
     Every direction is a draw of the prior, and every row has a unit vector of its own in the space of z that disturbs its
-    target; these vectors are orthogonal as far as there is room for it.
+    target; these vectors are orthogonal as far as there is room for it. The error is one more direction, the last.
     """
 
     number: int = eqx.field(static=True)
 
-    def __call__(self, jacobian: Float[Array, "m p"], key: PRNGKeyArray) -> Float[Array, "n p"]:
+    def __call__(self, jacobian: Float[Array, "m p"], error: Float[Array, " p"], key: PRNGKeyArray) -> Float[Array, "n p"]:
         m, p = jacobian.shape
         prior_key, noise_key = jax.random.split(key)
         prior = jax.random.normal(prior_key, (self.number, p), jacobian.dtype) / self.number**0.5
         noise = jax.random.normal(noise_key, (self.number, m), jacobian.dtype)
         noise = jnp.linalg.qr(noise)[0] if m <= self.number else noise / jnp.linalg.norm(noise, axis=0)
-        return corrected(jacobian, prior, noise)
+        return jnp.concatenate([corrected(jacobian, prior, noise), error[None]])
 
 
 def corrected(jacobian: Float[Array, "m p"], prior: Float[Array, "n p"], noise: Float[Array, "n m"]) -> Float[Array, "n p"]:

@@ -2,7 +2,7 @@
 
 import dataclasses
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,14 +16,14 @@ from .batch import chosen, over_seeds, runs_once, stack, unstack
 from .channel import Channel, residuals
 from .domain import Box
 from .errors import Diverged, InputError
-from .goodness import Goodness, with_noise_of
+from .goodness import Goodness
 from .network import MLP, Encoding, Frozen, Solution, check_architecture, trainable
 from .newton import Prior, gauss_newton
+from .noise import estimated, first_guess
 from .problem import Problem, as_key, as_points
 from .train import Descent, Objective, Outcome, Progress, Redraw, Weights, minimise
 
-FIRST_NOISE = 0.1  # of unknown size, in parts of the targets: an estimate before the first fit would call everything noise
-NOISE_ROUNDS = 3  # noise that is not known is estimated from what is left, the fit repeated, and so on
+ROUNDS = {"unknown": 4, "exact": 2}  # sigma that nobody gave is estimated from what a fit leaves over, the fit repeated
 RESTART = "normal"  # wider weights leave the plateau around u = 0 on which others may get stuck
 
 
@@ -36,6 +36,7 @@ class Base:
     the residuals in units of their noise, in double precision, as many as `newton_work` floating-point operations allow.
     Where there is noise, a Gaussian `prior` of that width on all weights joins them, as in a Bayesian PINN.
     A seed that has not found the solution is trained anew from other weights, up to `restarts` times.
+    `tolerance` is the sigma of all exact conditions without one of their own; by default, what the network reaches.
     """
 
     hidden: tuple[int, ...] = (32, 32, 32)
@@ -54,6 +55,7 @@ class Base:
     newton_work: float = 1e12
     restarts: int = 2
     prior: float = 1.0
+    tolerance: float | None = None
 
     def __post_init__(self) -> None:
         check_architecture(self.hidden, self.activation, self.initialisation)
@@ -62,11 +64,27 @@ class Base:
                 raise InputError(f"base.{name} must be a finite number, and not negative.")
         if not self.fourier_scale > 0 or not self.prior > 0:
             raise InputError("base.fourier_scale and base.prior must be positive.")
+        if self.tolerance is not None and not self.tolerance > 0:
+            raise InputError("base.tolerance must be positive.")
         _ = self.descent  # checks its part of the settings
 
     @property
     def descent(self) -> Descent:
         return Descent(self.epochs, self.learning_rate, self.schedule, self.optimizer)
+
+    @property
+    def trains(self) -> bool:
+        return bool(self.epochs or self.polish or self.newton)
+
+    def channels(self, problem: Problem, key: PRNGKeyArray | int, elsewhere: bool = False) -> tuple[Channel, ...]:
+        """Those of a problem, at its points or at others, with the tolerance of these settings."""
+        made = problem.elsewhere(key) if elsewhere else problem.channels(key)
+        if self.tolerance is None:
+            return made
+        return tuple(
+            dataclasses.replace(c.with_sigma(self.tolerance), estimated=False) if c.estimated and c.noise == "exact" else c
+            for c in made
+        )
 
     def network(self, domain: Box, fields: int, key: PRNGKeyArray) -> MLP:
         frequency_key, network_key = jax.random.split(key)
@@ -103,13 +121,25 @@ class Pinn:
     failure: str | None = None
     warnings: list[str] = field(default_factory=list)
     has_seen_all: bool = True  # whether it was trained on all its channels
+    regularised: bool = False  # whether the prior on the weights took part in its training
 
     def __call__(self, points: Any) -> Float[Array, "n fields"]:
         return self.solution(as_points(points, self.problem.domain))
 
     def facing(self, problem: Problem) -> "Pinn":
         """The same network before another problem (with more data, say), at the points that it was trained at."""
-        return dataclasses.replace(self, problem=problem, channels=problem.channels(self.points_key), has_seen_all=False)
+        channels = settled(self.base, self.solution, problem, self.points_key)
+        return dataclasses.replace(self, problem=problem, channels=channels, has_seen_all=False)
+
+    @property
+    def sigmas(self) -> dict[str, float]:
+        """What was estimated, by channel."""
+        return {channel.name: float(channel.sigma[0]) for channel in self.channels if channel.estimated}
+
+    def with_sigmas(self, sigmas: Mapping[str, float]) -> "Pinn":
+        """This PINN with other estimates."""
+        channels = tuple(c.with_sigma(sigmas[c.name]) if c.name in sigmas else c for c in self.channels)
+        return dataclasses.replace(self, channels=channels)
 
 
 class PinnObjective(Objective):
@@ -148,28 +178,28 @@ def fit_seeds(
 
     A seed that diverges says so in `failure`; the others go on.
     """
-    problem, size = problems[0], len(problems)
+    problem, report = problems[0], progress or Progress()
     for other in problems[1:]:
         problem.check_same_equations(other)
     point_keys, network_keys, train_keys = purposes(jnp.stack([as_key(key) for key in keys]), 3)
-    channels = stack([p.channels(key) for p, key in zip(problems, point_keys, strict=True)])
-    fits = _descend(base, problems, channels, network_keys, train_keys, weights, progress or Progress())
-    for attempt in range(1, base.restarts + 1):
-        lost = [i for i, found in enumerate(fits) if found.misfits or found.failure]
-        if not lost:
-            break
-        again = purposes(jnp.stack([jax.random.fold_in(network_keys[i], attempt) for i in lost]), 2)
-        restart = dataclasses.replace(base, initialisation=RESTART)
-        some, listener, label = [problems[i] for i in lost], progress or Progress(), f", restart {attempt}"
-        tried = _descend(restart, some, chosen(channels, lost), again[0], again[1], weights, listener, label)
-        for i, new in zip(lost, tried, strict=True):
-            better = new if new.ranks_before(fits[i]) else fits[i]
-            fits[i] = dataclasses.replace(better, seconds=fits[i].seconds + new.seconds)
+    channels, elsewhere = (
+        tuple(stack([base.channels(p, key, elsewhere=other) for p, key in zip(problems, point_keys, strict=True)]))
+        for other in (False, True)
+    )
+
+    def start(seeds: Sequence[int], attempt: int) -> Solution:
+        some, keys = [problems[i] for i in seeds], network_keys[np.asarray(seeds)]
+        if attempt == 0:
+            return create_solutions(base, some, keys)
+        return create_solutions(dataclasses.replace(base, initialisation=RESTART), some, fold_in(keys, attempt))
+
+    prior = bayesian_prior(problems, start(range(len(problems)), 0), base.prior) if is_noisy(channels) else None
+    fits = descend(base, problems, start, channels, elsewhere, prior, train_keys, weights, report)
     return [
         Pinn(
             solution=found.solution,
             problem=p,
-            channels=c,
+            channels=found.channels,
             points_key=key,
             base=base,
             weights=weights,
@@ -178,16 +208,18 @@ def fit_seeds(
             seconds=found.seconds,
             failure=found.failure,
             warnings=found.misfits,
+            regularised=bool(base.newton) and is_noisy(channels),
         )
-        for found, p, c, key in zip(fits, problems, unstack(channels, size), point_keys, strict=True)
+        for found, p, key in zip(fits, problems, point_keys, strict=True)
     ]
 
 
 @dataclass(frozen=True, eq=False)
-class _Fit:
+class Fit:
     """One seed after all stages of training."""
 
     solution: Solution
+    channels: tuple[Channel, ...]
     steps: list[int]
     losses: np.ndarray
     seconds: float
@@ -195,24 +227,66 @@ class _Fit:
     misfits: list[str]
     distance: float  # from the conditions, in units of their noise
 
-    def ranks_before(self, other: "_Fit") -> bool:
+    def ranks_before(self, other: "Fit") -> bool:
         return (self.failure is not None, self.distance) < (other.failure is not None, other.distance)
+
+
+Start = Callable[[Sequence[int], int], Solution]  # seeds, attempt -> where they begin, stacked
+
+
+def descend(
+    base: Base,
+    problems: Sequence[Problem],
+    start: Start,
+    channels: tuple[Channel, ...],
+    elsewhere: tuple[Channel, ...],
+    prior: Prior | None,
+    keys: PRNGKeyArray,
+    weights: Weights,
+    progress: Progress,
+) -> list[Fit]:
+    """All seeds, those that have not found the solution again from other weights, the better attempt kept.
+
+    A fit is judged by the same conditions `elsewhere`: at other points, or without what perturbed them.
+    """
+    everyone = list(range(len(problems)))
+    fits = _descend(base, problems, start(everyone, 0), channels, elsewhere, prior, keys, weights, progress)
+    for attempt in range(1, base.restarts + 1):
+        lost = [i for i, found in enumerate(fits) if found.misfits or found.failure]
+        if not lost:
+            break
+        tried = _descend(
+            base,
+            [problems[i] for i in lost],
+            start(lost, attempt),
+            chosen(channels, lost),
+            chosen(elsewhere, lost),
+            chosen(prior, lost),
+            fold_in(keys[np.asarray(lost)], attempt),
+            weights,
+            progress,
+            f", restart {attempt}",
+        )
+        for i, new in zip(lost, tried, strict=True):
+            better = new if new.ranks_before(fits[i]) else fits[i]
+            fits[i] = dataclasses.replace(better, seconds=fits[i].seconds + new.seconds)
+    return fits
 
 
 def _descend(
     base: Base,
     problems: Sequence[Problem],
-    channels: Sequence[Channel],
-    network_keys: PRNGKeyArray,
+    solution: Solution,
+    channels: tuple[Channel, ...],
+    elsewhere: tuple[Channel, ...],
+    prior: Prior | None,
     train_keys: PRNGKeyArray,
     weights: Weights,
     progress: Progress,
     suffix: str = "",
-) -> list[_Fit]:
+) -> list[Fit]:
     """All seeds from their first weights to their last: epochs, L-BFGS, Gauss-Newton."""
-    size, solution = len(problems), create_solutions(base, problems, network_keys)
-    noisy = any(channel.noise != "exact" for channel in channels)
-    prior = bayesian_prior(problems, solution, base.prior) if noisy else None
+    size = len(problems)
     stages = {"training": base.descent} | ({"polish": Descent(base.polish, optimizer="lbfgs")} if base.polish else {})
     outcomes = []
     for stage, descent in stages.items():
@@ -227,13 +301,15 @@ def _descend(
             stage=stage + suffix,
         )
         outcomes.append(outcome)
-    rounds = NOISE_ROUNDS if any(channel.noise == "unknown" for channel in channels) else 1
-    for i in range(rounds if base.newton else 0):
+    settling, judges = first_guess(channels, solution), first_guess(elsewhere, solution)
+    rounds = _rounds(channels) if base.newton else 0
+    for i in range(rounds):
+        settling = settling if i == 0 else estimated(settling, elsewhere, solution, PinnObjective, prior)
         parameters, rest = trainable(solution)
         outcome = gauss_newton(
             PinnObjective(rest),
             parameters,
-            with_noise_of(tuple(channels), solution, FIRST_NOISE if i == 0 else math.inf),
+            settling,
             keys=train_keys,
             steps=base.newton,
             prior=prior,
@@ -243,19 +319,54 @@ def _descend(
         )
         solution = eqx.combine(outcome.parameters, rest)
         outcomes.append(outcome)
-    goodness = Goodness.of(channels, solution)
+    final = _final(settling, estimated(settling, elsewhere, solution, PinnObjective, prior), rounds)
+    goodness = Goodness.of(judges, solution)
     return [
-        _Fit(
+        Fit(
             solution=found,
+            channels=one if base.trains else before,
             steps=outcomes[0].steps,
             losses=outcomes[0].losses[:, i],
             seconds=sum(outcome.seconds for outcome in outcomes) / size,
             failure=next((outcome.failures[i] for outcome in outcomes if outcome.failures[i]), None),
-            misfits=goodness.misfits(i, channels) if base.epochs or base.newton else [],
+            misfits=goodness.misfits(i, channels) if base.trains else [],
             distance=float(goodness.total[i]),
         )
-        for i, found in enumerate(unstack(solution, size))
+        for i, (found, one, before) in enumerate(
+            zip(unstack(solution, size), unstack(final, size), unstack(channels, size), strict=True)
+        )
     ]
+
+
+def is_noisy(channels: Sequence[Channel]) -> bool:
+    return any(channel.noise != "exact" for channel in channels)
+
+
+def _rounds(channels: Sequence[Channel]) -> int:
+    """How often Gauss-Newton runs. Without noise the solution is the same whatever the tolerance is."""
+    if not is_noisy(channels):
+        return 1
+    return max(ROUNDS.get(channel.noise, 1) if channel.estimated else 1 for channel in channels)
+
+
+def _final(used: tuple[Channel, ...], left: tuple[Channel, ...], rounds: int) -> tuple[Channel, ...]:
+    """The sigma to go on with. An exact condition among noisy ones keeps the tolerance that the last fit was made with, unless
+    that was out of reach: a fit follows whatever it is told, and would be told less every time."""
+    if rounds < ROUNDS["exact"]:
+        return left
+    return tuple(
+        eqx.tree_at(lambda c: c.sigma, new, jnp.maximum(new.sigma, old.sigma)) if new.noise == "exact" else new
+        for old, new in zip(used, left, strict=True)
+    )
+
+
+def settled(base: Base, solution: Solution, problem: Problem, key: PRNGKeyArray | int) -> tuple[Channel, ...]:
+    """The channels of a problem with the sigma that a trained solution suggests where nobody gave it."""
+    channels, elsewhere = (stack([base.channels(problem, key, elsewhere=other)]) for other in (False, True))
+    stacked = stack([solution])
+    prior = bayesian_prior([problem], stacked, base.prior)
+    (found,) = unstack(estimated(tuple(channels), tuple(elsewhere), stacked, PinnObjective, prior), 1)
+    return found
 
 
 def bayesian_prior(problems: Sequence[Problem], solution: Solution, width: float) -> Prior:
@@ -283,6 +394,12 @@ def create_solutions(base: Base, problems: Sequence[Problem], keys: PRNGKeyArray
 def purposes(keys: PRNGKeyArray, number: int) -> PRNGKeyArray:
     """Independent keys for several purposes from one key per seed; axes purposes, seeds."""
     return jax.vmap(lambda key: jax.random.split(key, number), out_axes=1)(keys)
+
+
+@runs_once
+def fold_in(keys: PRNGKeyArray, number: int) -> PRNGKeyArray:
+    """Other keys, one for each."""
+    return jax.vmap(lambda key: jax.random.fold_in(key, number))(keys)
 
 
 @runs_once

@@ -168,6 +168,13 @@ class Problem:
         )
         return made if self.disturbance is None else self.disturbance(made)
 
+    def elsewhere(self, key: PRNGKeyArray | int = 0) -> tuple[Channel, ...]:
+        """The channels at other points than those of `channels(key)`, where points are chosen and not given."""
+        sampling = "latin" if self.sampling == "grid" else self.sampling
+        other = dataclasses.replace(self, points=dataclasses.replace(self.points, sampling=sampling, resample=0))
+        pairs = zip(self.channels(key), other.channels(jax.random.fold_in(as_key(key), 1)), strict=True)
+        return tuple(there if here.target_moves or np.ptp(here.target) == 0 else here for here, there in pairs)
+
     def disturbed(self, sigmas: Mapping[str, float], key: PRNGKeyArray | int) -> "Problem":
         """This problem with noise on the targets of some kinds of conditions: {"equation": 0.1, "boundary": 0.01}."""
         for kind, sigma in sigmas.items():

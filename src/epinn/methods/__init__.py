@@ -13,12 +13,15 @@ from ..posterior import Posterior
 from ..problem import Problem, as_key
 from ..train import Progress
 from .dropout import DropoutMethod
+from .ensemble import EnsembleMethod
 from .epinet import EpinetMethod
 from .hmc import HmcMethod
 from .laplace import LaplaceMethod
 from .method import Method
 
-METHODS: dict[str, type[Method]] = {method.name: method for method in (EpinetMethod, LaplaceMethod, DropoutMethod, HmcMethod)}
+METHODS: dict[str, type[Method]] = {
+    method.name: method for method in (EpinetMethod, LaplaceMethod, EnsembleMethod, DropoutMethod, HmcMethod)
+}
 
 
 def attach(

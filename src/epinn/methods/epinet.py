@@ -15,7 +15,7 @@ The `calibrated` one is linear in what the base itself can do, its derivatives w
 Every prior_j is a draw of the prior on the weights; learnable_j minimises, for each z, the squares of all rows in units of
 their noise, with targets disturbed along z by that noise, plus the squared distance in units of the prior. For linear
 problems the spread over z is then that of the exact posterior, up to the scatter of a finite dimension of z. Being linear, it
-needs no epochs: one Gauss-Newton step.
+needs no epochs: one Gauss-Newton step. One more direction is the error that the base's own residuals show.
 """
 
 import math
@@ -32,7 +32,6 @@ from .. import memory
 from ..batch import over_seeds, runs_once, stack, unstack
 from ..channel import Channel, compare, push, residuals
 from ..errors import InputError, unknown_name
-from ..goodness import with_noise_of
 from ..jet import PRECISION, Jet, Value, affine, join
 from ..linear import Directions, changed, check_size, posterior_changes
 from ..network import MLP, AbstractNetwork, Frozen, Solution, check_architecture, trainable
@@ -290,7 +289,7 @@ class EpinetMethod(Method):
                 gauss_newton(
                     exact,
                     outcome.parameters,
-                    with_noise_of(tuple(channels), base),
+                    tuple(channels),
                     keys=train_keys,
                     steps=self.newton,
                     progress=progress,

@@ -10,6 +10,7 @@ PAPER: dict[str, Any] = {
     "base.optimizer": "adam",
     "base.newton": 0,
     "base.restarts": 0,
+    "base.tolerance": 0.01,
     "epinet.objective": "paper",
     "epinet.hidden": (32, 32, 32),
     "epinet.prior_hidden": (5, 5),

@@ -1,0 +1,143 @@
+"""Deep ensemble: the network trained again and again, from other weights each time.
+
+With `perturb`, every member is fitted to what a repetition of the experiment might have shown (noise of its own size on every
+target), and pulled towards its own draw of the prior on the weights (its anchor), from which it also starts. For linear
+problems the members are then exact draws of the posterior (randomise, then optimise). Without, they differ in where they
+started, and the band is what training leaves open.
+"""
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import equinox as eqx
+import jax
+import numpy as np
+from jaxtyping import PRNGKeyArray
+
+from ..batch import chosen, over_seeds, runs_once, stack
+from ..channel import Channel
+from ..errors import InputError
+from ..network import Solution, trainable
+from ..newton import Prior
+from ..pinn import Base, Fit, Pinn, bayesian_prior, descend, fold_in, purposes
+from ..posterior import Posterior
+from ..sampler import Members
+from ..train import Progress
+from .method import Method
+
+LENIENCE = 3.0  # a member is lost if it is this much worse than a fit may be; less would leave out honest draws
+
+
+@dataclass(frozen=True)
+class EnsembleMethod(Method):
+    """Settings: how many members, whether they are perturbed, and the width of the prior on the weights.
+
+    Members are trained like the base. Perturbed ones need Gauss-Newton, and take epinn's number of steps if the base has none.
+    """
+
+    name: ClassVar[str] = "ensemble"
+    summary: ClassVar[str] = "ensemble: networks trained on perturbed targets from draws of the prior, or plain (perturb=false)"
+
+    members: int = 16
+    perturb: bool = True
+    prior_sd: float = 1.0
+
+    def __post_init__(self) -> None:
+        if self.members < 2 or not self.prior_sd > 0:
+            raise InputError("ensemble.members must be at least 2, ensemble.prior_sd positive.")
+
+    @property
+    def uses_sigma(self) -> bool:
+        return True
+
+    def attach(self, pinns: Sequence[Pinn], keys: PRNGKeyArray, progress: Progress) -> list[Posterior]:
+        everyone = [pinn for pinn in pinns for _ in range(self.members)]
+        problems = [pinn.problem.with_points(resample=0) for pinn in everyone]
+        member_keys = _repeated(keys, self.members)
+        anchor_keys, noise_keys, train_keys = purposes(member_keys, 3)
+        given = tuple(dataclasses.replace(c, estimated=False) for c in stack([pinn.channels for pinn in everyone]))
+        channels = _perturbed(given, noise_keys) if self.perturb else given
+        judges = tuple(c.with_sigma(LENIENCE * c.sigma) for c in given)
+        trained = stack([pinn.solution for pinn in everyone])
+        around = bayesian_prior(problems, trained, self.prior_sd)
+
+        def start(seeds: Sequence[int], attempt: int) -> Solution:
+            drawn = _drawn(chosen(around, seeds), fold_in(anchor_keys[np.asarray(seeds)], attempt))
+            return eqx.combine(drawn, trainable(chosen(trained, seeds))[1])
+
+        anchor = trainable(start(range(len(everyone)), 0))[0]
+        prior = Prior(anchor, around.spread) if self.perturb else around
+        fits = descend(
+            self._base(pinns[0]), problems, start, channels, judges, prior, train_keys, pinns[0].weights, Renamed(progress)
+        )
+        return [
+            _posterior(self, pinn, fits[i * self.members : (i + 1) * self.members], len(pinns)) for i, pinn in enumerate(pinns)
+        ]
+
+    def _base(self, pinn: Pinn) -> Base:
+        newton = pinn.base.newton or Base.newton
+        return dataclasses.replace(pinn.base, newton=newton) if self.perturb else pinn.base
+
+
+class Renamed(Progress):
+    """The stages of training under names of their own, so that they are not taken for those of the base."""
+
+    def __init__(self, listener: Progress):
+        self._listener = listener
+
+    def __call__(self, stage: str, step: int, total: int, values: Mapping[str, float]) -> None:
+        self._listener(f"ensemble {stage}", step, total, values)
+
+    def keep(self, stage: str, state: Callable[[], Any]) -> None:
+        self._listener.keep(f"ensemble {stage}", state)
+
+    def recall(self, stage: str, like: Any) -> Any | None:
+        return self._listener.recall(f"ensemble {stage}", like)
+
+
+def _posterior(method: EnsembleMethod, pinn: Pinn, fits: Sequence[Fit], size: int) -> Posterior:
+    """The members that found the solution; all of them if too few did."""
+    sound = [found for found in fits if not found.misfits and not found.failure]
+    lost = len(fits) - len(sound)
+    kept = sound if len(sound) >= 2 else list(fits)
+    warnings = []
+    if lost:
+        left_out = "left out" if kept is sound else "kept, since hardly any did"
+        warnings = [f"{lost} of {len(fits)} members have not found the solution and were {left_out}; try more base.restarts."]
+    return Posterior(
+        sampler=Members(stack([found.solution for found in kept])),
+        problem=pinn.problem,
+        method=method.name,
+        diagnostics={"members": len(kept), "left_out": lost if kept is sound else 0},
+        warnings=tuple(warnings),
+        seconds=sum(found.seconds for found in fits),
+    )
+
+
+@runs_once
+def _repeated(keys: PRNGKeyArray, number: int) -> PRNGKeyArray:
+    """So many keys from each."""
+    return jax.vmap(lambda key: jax.random.split(key, number))(keys).reshape(-1)
+
+
+@runs_once
+def _perturbed(channels: tuple[Channel, ...], keys: PRNGKeyArray) -> tuple[Channel, ...]:
+    def one(channels: tuple[Channel, ...], key: PRNGKeyArray) -> tuple[Channel, ...]:
+        return tuple(c.perturbed(k) for c, k in zip(channels, jax.random.split(key, len(channels)), strict=True))
+
+    return over_seeds(one, channels, keys)
+
+
+@runs_once
+def _drawn(prior: Prior, keys: PRNGKeyArray) -> Solution:
+    """One draw of the prior per seed."""
+
+    def one(prior: Prior, key: PRNGKeyArray) -> Solution:
+        leaves, structure = jax.tree.flatten(prior.center)
+        spreads, keys = jax.tree.leaves(prior.spread), jax.random.split(key, len(leaves))
+        drawn = [c + s * jax.random.normal(k, c.shape, c.dtype) for c, s, k in zip(leaves, spreads, keys, strict=True)]
+        return jax.tree.unflatten(structure, drawn)
+
+    return over_seeds(one, prior, keys)
