@@ -24,6 +24,7 @@ from .problem import Problem, as_key, as_points
 from .train import Descent, Objective, Outcome, Progress, Redraw, Weights, minimise
 
 ROUNDS = {"unknown": 4, "exact": 2}  # sigma that nobody gave is estimated from what a fit leaves over, the fit repeated
+WORK = {"cpu": 1e12}  # operations of Gauss-Newton; a hundred times as many elsewhere
 RESTART = "normal"  # wider weights leave the plateau around u = 0 on which others may get stuck
 
 
@@ -33,7 +34,8 @@ class Base:
 
     `fourier` random frequencies of the given scale replace the coordinates; `scale_inputs` maps the box to [-1, 1];
     `output_scale` multiplies the output. `polish` L-BFGS steps follow the epochs, then at most `newton` Gauss-Newton steps on
-    the residuals in units of their noise, in double precision, as many as `newton_work` floating-point operations allow.
+    the residuals in units of their noise, in double precision, as many as `newton_work` floating-point operations allow (by
+    default 1e12 on a CPU, about a minute, and 1e14 elsewhere).
     Where there is noise, a Gaussian `prior` of that width on all weights joins them, as in a Bayesian PINN.
     A seed that has not found the solution is trained anew from other weights, up to `restarts` times.
     `tolerance` is the sigma of all exact conditions without one of their own; by default, what the network reaches.
@@ -52,7 +54,7 @@ class Base:
     optimizer: str = "adam"
     polish: int = 0
     newton: int = 300
-    newton_work: float = 1e12
+    newton_work: float | None = None
     restarts: int = 2
     prior: float = 1.0
     tolerance: float | None = None
@@ -60,7 +62,7 @@ class Base:
     def __post_init__(self) -> None:
         check_architecture(self.hidden, self.activation, self.initialisation)
         for name in ("fourier", "polish", "newton", "newton_work", "restarts"):
-            if not 0 <= getattr(self, name) < math.inf:
+            if not 0 <= (getattr(self, name) or 0) < math.inf:
                 raise InputError(f"base.{name} must be a finite number, and not negative.")
         if not self.fourier_scale > 0 or not self.prior > 0:
             raise InputError("base.fourier_scale and base.prior must be positive.")
@@ -71,6 +73,11 @@ class Base:
     @property
     def descent(self) -> Descent:
         return Descent(self.epochs, self.learning_rate, self.schedule, self.optimizer)
+
+    @property
+    def work(self) -> float:
+        """Floating-point operations that Gauss-Newton may use."""
+        return WORK.get(jax.default_backend(), 1e14) if self.newton_work is None else self.newton_work
 
     @property
     def trains(self) -> bool:
@@ -313,7 +320,7 @@ def _descend(
             keys=train_keys,
             steps=base.newton,
             prior=prior,
-            work=base.newton_work / rounds,
+            work=base.work,
             progress=progress,
             stage="newton" + (f" {i + 1}" if rounds > 1 else "") + suffix,
         )
