@@ -3,7 +3,7 @@
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import jax
@@ -166,19 +166,32 @@ class Initial(Condition):
 class Data(Condition):
     """Measurements of a field, or of any `operator` of it, at points: `Data(x, u, sigma=0.1)`.
 
-    A sigma that is not said is unknown.
+    A sigma that is not said is unknown. Measurements that are `held_out` are not trained on: they judge the band.
     """
 
     kind: ClassVar[Kind] = "data"
     points: Any
     values: Any
     sigma: Sigma = field(default="unknown", kw_only=True)
+    held_out: bool = field(default=False, kw_only=True)
     field: str | None = None
     operator: Callable | None = None
 
     def channel(self, problem: "Problem", key: PRNGKeyArray) -> Channel:
         operator = self.operator or _Derivatives(problem.field_name(self.field), ((),))
         return _channel(self, problem, operator, self.values, own_points(self.points, self.label, problem.domain))
+
+    def parted(self, share: float, key: PRNGKeyArray) -> "tuple[Data, Data]":
+        """These measurements without a random share of them, and that share, held out."""
+        points, values = np.asarray(self.points), np.asarray(self.values)
+        order = np.asarray(jax.random.permutation(key, len(points)))
+        number = round(share * len(points))
+
+        def part(chosen: np.ndarray, **changes: Any) -> Data:
+            sigma = np.asarray(self.sigma)[chosen] if np.ndim(self.sigma) > 0 else self.sigma  # type: ignore[arg-type]
+            return replace(self, points=points[chosen], values=values[chosen], sigma=sigma, **changes)
+
+        return part(np.sort(order[number:])), part(np.sort(order[:number]), held_out=True)
 
 
 @dataclass(frozen=True, eq=False)

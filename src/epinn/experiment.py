@@ -54,7 +54,10 @@ class Plan:
     def problems(self) -> list[Problem]:
         """The problem of every case."""
         points = dataclasses.asdict(self.settings.points)
+        share = points.pop("held_out")
         made = [self.source.make(case.noise, case.seed, points) for case in self.cases]
+        if share:
+            made = [p.holding_out(share, _key(case.seed, 5)) for p, case in zip(made, self.cases, strict=True)]
         if not self.disturb:
             return made
         return [p.disturbed(self.disturb, _key(case.seed, 4)) for p, case in zip(made, self.cases, strict=True)]
@@ -82,7 +85,7 @@ class Plan:
         size = sum(leaf.size for leaf in jax.tree.leaves(network)) + len(problem.parameters)
         with limited_to(self.settings.compute.memory):
             for name in self.methods:
-                self.settings.methods[name].check(rows, size)
+                self.settings.methods[name].check(problem, rows, size)
         if self.settings.predict.draws < 2:
             raise InputError("predict.draws must be at least 2.")
 
@@ -210,7 +213,7 @@ def _range(values: Sequence[float | None]) -> dict[str, float] | None:
 
 def _key(seed: int, purpose: int) -> PRNGKeyArray:
     """Independent keys of one seed: 1 for the base PINN, 2 for the method, 3 for the draws, 4 for noise that is added to
-    conditions; the data have the seed itself.
+    conditions, 5 for measurements that are held out; the data have the seed itself.
 
     The offset keeps them apart from the keys that a problem makes of the seed: `split` and `fold_in` of small numbers agree.
     """

@@ -7,8 +7,10 @@ from typing import Any, cast
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
+from .errors import InputError
 from .field import Operator
 from .jet import Jet
 from .network import Solution
@@ -25,7 +27,8 @@ class Posterior:
 
     `predict`, `unknowns` and `evaluate` take the options `draws`, `key`, `quantiles` (levels such as 0.025) and
     `samples` (how many single draws to return beside mean and standard deviation). `warnings` are sentences for whoever
-    reads the result; `failure`, if any, says that training ran away and the last good weights were kept.
+    reads the result; `failure`, if any, says that training ran away and the last good weights were kept. The spread of the
+    draws is what is not known of the field; `noise` has, by field, what one more measurement of it would add.
     """
 
     sampler: Sampler
@@ -35,6 +38,7 @@ class Posterior:
     warnings: tuple[str, ...] = ()
     failure: str | None = None
     seconds: float = 0.0
+    noise: Mapping[str, float] = field(default_factory=dict)
 
     def draw(self, key: PRNGKeyArray | int) -> Solution:
         """One function, and the unknowns that go with it."""
@@ -47,6 +51,14 @@ class Posterior:
             return self._stream(_Fields(points), **options)
         column = self.problem.fields.index(self.problem.field_name(field))
         return self._stream(_Fields(points, column), **options)
+
+    def predict_measurement(self, points: Any, *, field: str | None = None, **options: Any) -> Prediction:
+        """What a direct measurement of a field would show: its spread and the noise together. Quantiles are left out."""
+        name = self.problem.field_name(field)
+        if name not in self.noise:
+            raise InputError(f"nothing is known of the noise of {name}: it has no measurements.")
+        found = self.predict(points, field=name, **options)
+        return Prediction(found.mean, np.hypot(found.std, self.noise[name]), draws=found.draws)
 
     def unknowns(self, **options: Any) -> dict[str, Prediction]:
         """What an inverse problem asks for, by name: unknown parameters, averages of fields that should be constant."""

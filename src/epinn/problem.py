@@ -129,7 +129,22 @@ class Problem:
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
-        return (*self.equation, *self.boundary, *self.initial, *self.data, *self.extra)
+        """What a solution is trained on."""
+        seen = (condition for condition in self.data if not _is_held_out(condition))
+        return (*self.equation, *self.boundary, *self.initial, *seen, *self.extra)
+
+    def held_out(self) -> tuple[Channel, ...]:
+        """Measurements that nothing is trained on."""
+        return tuple(condition.channel(self, as_key(0)) for condition in self.data if _is_held_out(condition))
+
+    def holding_out(self, share: float, key: PRNGKeyArray | int) -> "Problem":
+        """This problem with a random share of its measurements held out."""
+        keys = jax.random.split(as_key(key), max(len(self.data), 1))
+        parts: list[Condition] = []
+        for condition, own in zip(self.data, keys, strict=False):
+            is_open = isinstance(condition, Data) and not condition.held_out
+            parts += [part for part in condition.parted(share, own) if len(part.points)] if is_open else [condition]
+        return dataclasses.replace(self, data=tuple(parts))
 
     @property
     def names(self) -> Names:
@@ -265,6 +280,10 @@ class Problem:
             return np.zeros((0, self.domain.dimension)), np.zeros(0)
         channels = [d.channel(self, as_key(0)) for d in found]
         return np.concatenate([c.points for c in channels]), np.concatenate([c.target[:, 0] for c in channels])
+
+
+def _is_held_out(condition: Condition) -> bool:
+    return isinstance(condition, Data) and condition.held_out
 
 
 def _before_softplus(value: Array) -> Array:

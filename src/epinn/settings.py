@@ -21,15 +21,19 @@ PRESETS = ("fast", "paper")
 
 @dataclass(frozen=True)
 class PointSettings:
-    """Numbers and kinds of points; None leaves each to the problem."""
+    """Numbers and kinds of points; None leaves each to the problem. A share of the measurements may be `held_out`: they are not
+    trained on, but judge the band."""
 
     collocation: int | None = None
     sensors: int | None = None
     boundary: int | None = None
     sampling: str | None = None
     resample: int | None = None
+    held_out: float = 0.0
 
     def __post_init__(self) -> None:
+        if not 0 <= self.held_out < 1:
+            raise InputError("points.held_out is a share of the measurements, from 0 to less than 1.")
         for name in ("collocation", "sensors", "boundary"):
             number = getattr(self, name)
             if number is not None and number < 1:

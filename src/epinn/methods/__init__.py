@@ -8,10 +8,12 @@ import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
 from ..errors import Diverged, InputError, unknown_name
+from ..held_out import noise_of_fields
 from ..pinn import Pinn
 from ..posterior import Posterior
 from ..problem import Problem, as_key
 from ..train import Progress
+from .conformal import ConformalMethod
 from .dropout import DropoutMethod
 from .ensemble import EnsembleMethod
 from .epinet import EpinetMethod
@@ -20,7 +22,7 @@ from .laplace import LaplaceMethod
 from .method import Method
 
 METHODS: dict[str, type[Method]] = {
-    method.name: method for method in (EpinetMethod, LaplaceMethod, EnsembleMethod, DropoutMethod, HmcMethod)
+    method.name: method for method in (EpinetMethod, LaplaceMethod, EnsembleMethod, ConformalMethod, DropoutMethod, HmcMethod)
 }
 
 
@@ -57,7 +59,11 @@ def attach_seeds(
 ) -> list[Posterior]:
     """One posterior for each PINN, all at once. They may differ in their data and weights, not in their equations."""
     chosen = configured(method, **settings)
-    return chosen.attach(pinns, jnp.stack([as_key(key) for key in keys]), progress or Progress())
+    found = chosen.attach(pinns, jnp.stack([as_key(key) for key in keys]), progress or Progress())
+    return [
+        posterior if posterior.noise else dataclasses.replace(posterior, noise=noise_of_fields(pinn))
+        for posterior, pinn in zip(found, pinns, strict=True)
+    ]
 
 
 def configured(method: str | Method, **settings: Any) -> Method:

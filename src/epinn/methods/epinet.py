@@ -38,6 +38,7 @@ from ..network import MLP, AbstractNetwork, Frozen, Solution, check_architecture
 from ..newton import gauss_newton
 from ..pinn import Pinn, purposes, redraw
 from ..posterior import Posterior
+from ..problem import Problem
 from ..sampler import Sampler
 from ..train import Descent, Objective, Progress, minimise
 from .method import Method
@@ -229,7 +230,7 @@ class EpinetMethod(Method):
         """Of z."""
         return INDEX_DIM[self.objective] if self.index_dim is None else self.index_dim
 
-    def check(self, rows: int, parameters: int) -> None:
+    def check(self, problem: Problem, rows: int, parameters: int) -> None:
         if self.objective == "calibrated":
             check_size(rows, parameters)
 

@@ -19,6 +19,7 @@ from ..linear import ExactDraws, changed, check_size, posterior_changes
 from ..network import Solution
 from ..pinn import Pinn
 from ..posterior import Posterior
+from ..problem import Problem
 from ..sampler import Sampler
 from ..train import Progress
 from .method import Method
@@ -55,7 +56,7 @@ class LaplaceMethod(Method):
         if self.samples < 2 or not self.prior_sd > 0:
             raise InputError("laplace.samples must be at least 2, laplace.prior_sd positive.")
 
-    def check(self, rows: int, parameters: int) -> None:
+    def check(self, problem: Problem, rows: int, parameters: int) -> None:
         check_size(rows, parameters)
 
     @property

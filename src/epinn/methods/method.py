@@ -9,6 +9,7 @@ from jaxtyping import PRNGKeyArray
 
 from ..pinn import Pinn
 from ..posterior import Posterior
+from ..problem import Problem
 from ..train import Progress
 
 
@@ -34,8 +35,8 @@ class Method(ABC):
         """Whether the base PINN is trained on the measurements too, or only on the physics."""
         return True
 
-    def check(self, rows: int, parameters: int) -> None:  # noqa: B027  (most methods have no such limit)
-        """Refuse a problem of a size that the method cannot do, before anything is trained."""
+    def check(self, problem: Problem, rows: int, parameters: int) -> None:  # noqa: B027  (most methods have no such limit)
+        """Refuse a problem that the method cannot do, for its size or for what it lacks, before anything is trained."""
 
     @abstractmethod
     def attach(self, pinns: Sequence[Pinn], keys: PRNGKeyArray, progress: Progress) -> list[Posterior]:
