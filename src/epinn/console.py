@@ -19,6 +19,7 @@ from .paper.published import lookup
 from .paper.tables import DECIMALS as DIGITS
 from .paper.tables import NAMES, Comparison, counts
 from .train import Progress
+from .verdict import overall
 from .wording import COLUMNS, DECIMALS, PAPER_COLUMNS, in_range, notes
 
 
@@ -134,6 +135,12 @@ def print_summary(records: Sequence[Mapping[str, Any]], plan: Plan, folder: Path
         table.add_row(method, *ours, *(in_range(row[name], DECIMALS[name]) for name in columns))
         _add_published(table, plan, method, sought, columns)
     console.print(table)
+    for method in summary:
+        own = [record for record in records if record["method"] == method and "verdict" in record]
+        if not own:
+            continue
+        text = overall([record["verdict"] for record in own], [record["seed"] for record in own])
+        console.print(f"{method}: {text}", markup=False, highlight=False, soft_wrap=True)
     for note in notes(records):
         console.print(f"note: {note}", markup=False, highlight=False, soft_wrap=True)
     pictures = sorted(path.name for path in folder.glob("*.png"))

@@ -37,6 +37,10 @@ class Evaluation:
         truth = None if self.truth is None else self.truth[:, i]
         return score(self.prediction.mean[:, i], self.prediction.std[:, i], truth)
 
+    def spread(self) -> dict[str, float]:
+        """The mean standard deviation of every field: what is not known of it, apart from any noise."""
+        return dict(zip(self.problem.fields, np.mean(self.prediction.std, axis=0).tolist(), strict=True))
+
     def record(self) -> dict[str, Any]:
         """All figures as plain numbers: metrics of the first field, of every field if there are several, unknowns."""
         record: dict[str, Any] = self.metrics()

@@ -10,11 +10,15 @@ import numpy as np
 from jaxtyping import PRNGKeyArray
 
 from . import __version__
+from .batch import stack
 from .channel import describe_noise
 from .errors import InputError
 from .evaluation import Evaluation, evaluate
+from .goodness import Goodness
+from .held_out import compare_held_out, inferred_noise
 from .memory import limited_to
 from .methods import attach_seeds
+from .methods.laplace import LaplaceMethod
 from .pinn import Pinn, fit_seeds
 from .posterior import Posterior
 from .problem import Problem, as_key
@@ -23,8 +27,10 @@ from .settings import Settings, preset
 from .source import Source, find
 from .storage import digest
 from .train import Progress
+from .verdict import Evidence, Verdict, judge
 
 METRICS = ("sharpness", "coverage", "rmse", "nll", "crps", "interval_score")
+REFERENCE = 400  # draws of the linearised posterior that others are compared with: its spread to 4%
 SUMMARISED = (*METRICS, "time_s", "time_uq_s")
 
 
@@ -142,15 +148,34 @@ def fit_base(plan: Plan, progress: Progress, *, sees_data: bool = True, epochs: 
     return asked if sees_data else [pinn.facing(p) for p, pinn in zip(problems, asked, strict=True)]
 
 
-def attach_method(plan: Plan, method: str, pinns: Sequence[Pinn], progress: Progress) -> Iterator[Result]:
-    """One method on all cases: trained at once, then evaluated one after the other."""
+def linearised_spread(plan: Plan, pinns: Sequence[Pinn], progress: Progress) -> list[np.ndarray] | None:
+    """The standard deviation of the linearised posterior of all cases on the grid; None where it is too large a problem."""
+    keys, laplace = [_key(case.seed, 2) for case in plan.cases], LaplaceMethod(samples=REFERENCE)
+    with limited_to(plan.settings.compute.memory):
+        try:
+            laplace.check(pinns[0].problem, *pinns[0].size)
+        except InputError:
+            return None
+        progress("reference", 0, 1, {})
+        found = attach_seeds(pinns, laplace, keys=keys)
+        spreads = [evaluate(posterior, draws=REFERENCE).prediction.std for posterior in found]
+    progress("reference", 1, 1, {})
+    return spreads
+
+
+def attach_method(
+    plan: Plan, method: str, pinns: Sequence[Pinn], progress: Progress, reference: Sequence[np.ndarray] | None = None
+) -> Iterator[Result]:
+    """One method on all cases: trained at once, then evaluated one after the other, and judged beside a reference if any."""
     keys = [_key(case.seed, 2) for case in plan.cases]
     with limited_to(plan.settings.compute.memory):
         posteriors = attach_seeds(pinns, plan.settings.methods[method], keys=keys, progress=progress)
     for i, (case, pinn, posterior) in enumerate(zip(plan.cases, pinns, posteriors, strict=True)):
         progress(f"{method} prediction", i, len(pinns), {})
         evaluation = _evaluate(plan, posterior, case)
-        yield Result(case, posterior, evaluation, _record(plan, case, pinn, posterior, evaluation))
+        record = _record(plan, case, pinn, posterior, evaluation)
+        verdict = _verdict(plan, pinn, posterior, evaluation, None if reference is None else reference[i])
+        yield Result(case, posterior, evaluation, record | {"verdict": verdict.plain()})
     progress(f"{method} prediction", len(pinns), len(pinns), {})
 
 
@@ -178,6 +203,8 @@ def _record(plan: Plan, case: Case, pinn: Pinn, posterior: Posterior, evaluation
         "noise": case.noise,
         "seed": case.seed,
         **evaluation.record(),
+        "spread": evaluation.spread(),
+        "noise_sd": dict(posterior.noise),
         "time_s": base + uncertainty,
         "time_uq_s": uncertainty,
         "diagnostics": dict(posterior.diagnostics),
@@ -185,6 +212,22 @@ def _record(plan: Plan, case: Case, pinn: Pinn, posterior: Posterior, evaluation
         "failed": bool(failures),
         "warnings": [*posterior.warnings, *(pinn.warnings if method.uses_base else []), *failures],
     }
+
+
+def _verdict(plan: Plan, pinn: Pinn, posterior: Posterior, evaluation: Evaluation, reference: np.ndarray | None) -> Verdict:
+    method = plan.settings.methods[posterior.method]
+    failures = [text for text in (posterior.failure, pinn.failure if method.uses_base else None) if text]
+    seen = Goodness.of(stack([pinn.channels]), stack([pinn.solution])) if method.is_linearised else None
+    return judge(
+        Evidence(
+            evaluation,
+            complaints=[*failures, *(pinn.warnings if method.uses_base else [])],
+            diagnostics=posterior.diagnostics,
+            residuals="" if seen is None else seen.in_words(0, pinn.channels),
+            reference=None if method.is_linearised else reference,
+            held_out=compare_held_out(posterior, inferred_noise(pinn)),
+        )
+    )
 
 
 def summarise(records: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, Any]]:

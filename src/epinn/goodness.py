@@ -38,6 +38,14 @@ class Goodness(eqx.Module):
         """The mean square in units of the noise, over the channels."""
         return np.mean((self.found / np.where(np.isfinite(self.allowed), self.allowed, self.of_nothing + 1e-30)) ** 2, axis=1)
 
+    def in_words(self, seed: int, channels: Sequence[Channel]) -> str:
+        """What is left of every condition, in units of its noise where that is known."""
+        parts = [
+            f"{channel.name} {found / allowed:.2g} of its noise" if channel.noise == "known" else f"{channel.name} {found:.2g}"
+            for channel, found, allowed in zip(channels, self.found[seed], self.allowed[seed], strict=True)
+        ]
+        return f"residuals: {', '.join(parts)}"
+
     def misfits(self, seed: int, channels: Sequence[Channel]) -> list[str]:
         """A sentence for each condition that a seed is far from meeting; the channels have a leading seed axis."""
         return [

@@ -129,10 +129,15 @@ class Opaque(AbstractNetwork):
     function: Callable[[Array], Array] = eqx.field(static=True)
 
     def features(self, x: Value) -> Value:
-        return Jet(x.stack[..., :0], x.orders) if isinstance(x, Jet) else x[:0]
+        return nothing(x)
 
     def __call__(self, x: Value) -> Value:
         return opaque(self.function, x)
+
+
+def nothing(x: Value) -> Value:
+    """No features at all."""
+    return Jet(x.stack[..., :0], x.orders) if isinstance(x, Jet) else x[:0]
 
 
 class Solution(eqx.Module):

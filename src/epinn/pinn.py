@@ -139,6 +139,12 @@ class Pinn:
         return dataclasses.replace(self, problem=problem, channels=channels, has_seen_all=False)
 
     @property
+    def size(self) -> tuple[int, int]:
+        """Rows of all channels, and parameters."""
+        parameters = jax.tree.leaves(trainable(self.solution)[0])
+        return sum(channel.target.size for channel in self.channels), sum(leaf.size for leaf in parameters)
+
+    @property
     def sigmas(self) -> dict[str, float]:
         """What was estimated, by channel."""
         return {channel.name: float(channel.sigma[0]) for channel in self.channels if channel.estimated}

@@ -1,5 +1,6 @@
 """The page of one run: in words, in tables, in pictures."""
 
+import math
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -8,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from .errors import InputError
 from .experiment import summarise
-from .methods.hmc import MIXED
 from .metrics import LEVEL
 from .paper.published import lookup
 from .report import Cell, Page, Picture, Section, Table
+from .verdict import MIXED, overall
 from .wording import COLUMNS, DECIMALS, in_range, notes, plus_minus
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ POOR = LEVEL - 0.05  # a coverage below this is marked
 MORE = {"time_uq_s": "band alone (s)", "nll": "NLL", "crps": "CRPS", "acceptance": "acceptance", "rhat": "R-hat", "ess": "ESS"}
 PLACES = DECIMALS | {"time_uq_s": 1, "nll": 2, "crps": 4, "acceptance": 2, "rhat": 2, "ess": 0}
 KINDS = {"field": "Mean and band", "slices": "Slices at half time and at the end", "unknowns": "Draws of the unknowns"}
+PARTS = "What a measurement would be uncertain by: the field itself (epistemic), and its noise (aleatoric)"
 EXPLANATION = (
     "Over several seeds: median (lowest to highest). Sharpness: mean width of the ±2σ band. Coverage: part of the points where "
     f"the truth is in the {LEVEL:.0%} band, ✗ if below {POOR:.2f}. RMSE: error of the mean. Interval score: lower is better."
@@ -57,6 +59,8 @@ def _summary(path: Path, run: Json, records: Sequence[Json]) -> Iterator[str]:
     summary = summarise(records)
     for method, row in summary.items():
         own = [record for record in records if record["method"] == method]
+        if all("verdict" in record for record in own):
+            yield f"{method}: {overall([record['verdict'] for record in own], [record['seed'] for record in own])}."
         found = [f"{name} = {_unknown(row, name).text}{exact}" for name, exact in _exact(own).items()]
         found = found or [f"{COLUMNS[name]} {_number(name, row[name]).text}" for name in list(COLUMNS)[:3] if row[name]]
         partly = "" if len(own) == len(run["seeds"]) else f"; {len(own)} of {len(run['seeds'])} seeds so far"
@@ -74,7 +78,8 @@ def _sections(path: Path, run: Json, records: Sequence[Json]) -> Iterator[Sectio
     if records:
         yield Section("Results", (), (_table_of("By method", _by_method(run, records), EXPLANATION),), first)
         yield Section("Every seed", tables=(_table_of("By method and seed", map(_by_seed, records)),))
-        yield Section("Noise", tables=(_table_of("What was used for each condition", _channels(records)),))
+        tables = _table_of("What was used for each condition", _channels(records)), _table_of(PARTS, _parts(records))
+        yield Section("Noise", tables=tables)
     if others:
         yield Section("Pictures of the other seeds", pictures=others, folded=True)
     settings = ({"setting": Cell(name), "value": Cell(str(value).strip("[]"))} for name, value in run["settings"].items())
@@ -122,6 +127,18 @@ def _channels(records: Sequence[Json]) -> Iterable[Row]:
             row |= {"where σ is from": Cell(channel["origin"]), "used": Cell(channel.get("used", "-"))}
             rows[tuple(cell.text for cell in row.values())] = row
     return rows.values()
+
+
+def _parts(records: Sequence[Json]) -> Iterator[Row]:
+    """Mean standard deviations of every field, epistemic and aleatoric apart."""
+    for record in records:
+        for name, spread in record.get("spread", {}).items():
+            noise = record["noise_sd"].get(name)
+            row = {"method": Cell(record["method"]), "seed": Cell(str(record["seed"]), record["seed"]), "field": Cell(name)}
+            row |= {"epistemic sd": Cell(f"{spread:.2g}", spread)}
+            row |= {"aleatoric sd": NOTHING if noise is None else Cell(f"{noise:.2g}", noise)}
+            total = None if noise is None or spread is None else math.hypot(spread, noise)
+            yield row | {"together": NOTHING if total is None else Cell(f"{total:.2g}", total)}
 
 
 def _pictures(folder: Path, first: int) -> list[tuple[int, Picture]]:

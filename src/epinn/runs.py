@@ -15,7 +15,7 @@ from .bases import UNFINISHED, Bases
 from .checkpoint import Keeper
 from .errors import Diverged, InputError
 from .evaluation import Evaluation
-from .experiment import Plan, attach_method, fit_base, reopen_method, summarise
+from .experiment import Plan, attach_method, fit_base, linearised_spread, reopen_method, summarise
 from .plots import figures
 from .storage import finite, load_tree, save_tree, write_atomically, write_json
 from .train import Progress
@@ -129,6 +129,7 @@ def _execute(plan: Plan, folder: RunFolder, progress: Progress) -> list[dict[str
     has_data = bool(plan.problems()[0].data)
     records = folder.records()
     evaluations: dict[int, list[Evaluation]] = {seed: [] for seed in plan.seeds}
+    references: dict[bool, Any] = {}  # by whether the base has seen the measurements
     for method in plan.methods:
         chosen = plan.settings.methods[method]
         if chosen.uses_base:
@@ -144,7 +145,10 @@ def _execute(plan: Plan, folder: RunFolder, progress: Progress) -> list[dict[str
             results = reopen_method(plan, method, pinns, [load_tree(folder.posterior_path(method, s)) for s in plan.seeds])
         else:
             records, done = [record for record in records if record["method"] != method], set()
-            results = attach_method(plan, method, pinns, keeper)
+            sees = chosen.base_sees_data
+            if chosen.uses_base and not chosen.is_linearised and sees not in references:
+                references[sees] = linearised_spread(plan, pinns, progress)
+            results = attach_method(plan, method, pinns, keeper, references.get(sees) if chosen.uses_base else None)
         for result in results:
             if result.posterior.failure and len(plan.seeds) == 1:
                 raise Diverged(result.posterior.failure)

@@ -27,6 +27,8 @@ pytestmark = pytest.mark.usefixtures("quick_compile")
 SMALL = {
     "epinet": {"index_dim": 12},
     "laplace": {"samples": 20},
+    "ensemble": {"members": 3},
+    "conformal": {"level": 0.5},
     "dropout": {"rate": 0.2},
     "hmc": {"step_size": 1e-5, "leapfrog": 3, "burn_in": 0, "samples": 20, "chains": 2},
 }
@@ -41,15 +43,23 @@ def plane_flow():
         fields=("u", "v"),
         equation={"mass": lambda u, v: u.x + v.y, "shear": lambda u, a: u.y - a},
         boundary=epinn.Dirichlet(0.0, field="v"),
-        data=epinn.Data(x, x[:, 1], sigma=0.1, field="u"),
+        data=(
+            epinn.Data(x[1:], x[1:, 1], sigma=0.1, field="u"),
+            epinn.Data(x[:1], x[:1, 1], sigma=0.1, field="u", held_out=True),
+        ),
         unknowns={"a": 0.5},
         points=epinn.Points(collocation=16, boundary=4),
-    )
+    ).holding_out(0.2, 0)
+
+
+def small(name):
+    """A shipped problem with few points, and a third of its measurements held out."""
+    return SHIPPED[name](0.1, collocation=12, sensors=6).holding_out(0.34, 0)
 
 
 PROBLEMS = {
-    "forward": lambda: SHIPPED["poisson1d"](0.1, collocation=12, sensors=6),
-    "inverse": lambda: SHIPPED["heat1d-inverse"](0.1, collocation=12, sensors=6),
+    "forward": lambda: small("poisson1d"),
+    "inverse": lambda: small("heat1d-inverse"),
     "system": plane_flow,
 }
 
@@ -142,7 +152,7 @@ def test_the_same_key_gives_the_same_posterior_and_another_does_not(method, pinn
 
 @pytest.fixture(scope="module", params=SHIPPED)
 def shipped(request):
-    return epinn.fit(SHIPPED[request.param](0.1, collocation=12, sensors=6), base=BASE)
+    return epinn.fit(small(request.param), base=BASE)
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -3,7 +3,7 @@
 With `perturb`, every member is fitted to what a repetition of the experiment might have shown (noise of its own size on every
 target), and pulled towards its own draw of the prior on the weights (its anchor), from which it also starts. For linear
 problems the members are then exact draws of the posterior (randomise, then optimise). Without, they differ in where they
-started, and the band is what training leaves open.
+started, and the band is what training leaves open. A band of few members is widened by what so few cannot tell.
 """
 
 import dataclasses
@@ -23,10 +23,11 @@ from ..network import Solution, trainable
 from ..newton import Prior
 from ..pinn import Base, Fit, Pinn, bayesian_prior, descend, fold_in, purposes
 from ..posterior import Posterior
-from ..sampler import Members
+from ..sampler import FewMembers, Members, Sampler
 from ..train import Progress
 from .method import Method
 
+MANY = 100  # members from which on their own mean and spread are known well enough
 LENIENCE = 3.0  # a member is lost if it is this much worse than a fit may be; less would leave out honest draws
 
 
@@ -107,13 +108,17 @@ def _posterior(method: EnsembleMethod, pinn: Pinn, fits: Sequence[Fit], size: in
         left_out = "left out" if kept is sound else "kept, since hardly any did"
         warnings = [f"{lost} of {len(fits)} members have not found the solution and were {left_out}; try more base.restarts."]
     return Posterior(
-        sampler=Members(stack([found.solution for found in kept])),
+        sampler=_sampler(stack([found.solution for found in kept]), len(kept)),
         problem=pinn.problem,
         method=method.name,
         diagnostics={"members": len(kept), "left_out": lost if kept is sound else 0},
         warnings=tuple(warnings),
         seconds=sum(found.seconds for found in fits),
     )
+
+
+def _sampler(solutions: Solution, number: int) -> Sampler:
+    return FewMembers.of(solutions, number) if number < MANY else Members(solutions)
 
 
 @runs_once

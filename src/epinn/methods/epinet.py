@@ -235,6 +235,10 @@ class EpinetMethod(Method):
             check_size(rows, parameters)
 
     @property
+    def is_linearised(self) -> bool:
+        return self.objective == "calibrated"
+
+    @property
     def uses_sigma(self) -> bool:
         return self.objective == "calibrated"
 

@@ -60,6 +60,10 @@ class LaplaceMethod(Method):
         check_size(rows, parameters)
 
     @property
+    def is_linearised(self) -> bool:
+        return True
+
+    @property
     def uses_sigma(self) -> bool:
         return True
 

@@ -31,6 +31,11 @@ class Method(ABC):
         return True
 
     @property
+    def is_linearised(self) -> bool:
+        """Whether its spread is that of the linearised posterior, with which other methods are compared."""
+        return False
+
+    @property
     def base_sees_data(self) -> bool:
         """Whether the base PINN is trained on the measurements too, or only on the physics."""
         return True

@@ -1,0 +1,65 @@
+"""Conformal bands: the guarantee, and what it needs."""
+
+import numpy as np
+import pytest
+
+import epinn
+from epinn.methods import attach_seeds
+from epinn.pinn import fit_seeds
+
+pytestmark = pytest.mark.usefixtures("quick_compile")
+
+BASE = epinn.Base(hidden=(8,), epochs=50, newton=30, restarts=0)
+
+
+def noisy(seed, sigma=0.1, said=0.1, held=39):
+    """A line measured with noise `sigma`, of which the user says that it is `said`."""
+    rng = np.random.default_rng(seed)
+
+    def measured(n, **options):
+        x = rng.uniform(0, 1, n)
+        return epinn.Data(x, x + sigma * rng.normal(size=n), sigma=said, **options)
+
+    return epinn.Problem(
+        domain=epinn.Box(x=(0, 1)),
+        equation=lambda u: u.xx,
+        data=(measured(12), measured(held, held_out=True)),
+        points=epinn.Points(collocation=8),
+    )
+
+
+@pytest.mark.parametrize("said", [0.1, 0.02])
+def test_new_measurements_are_inside_as_often_as_promised_even_if_the_noise_is_misjudged(said):
+    problems = [noisy(seed, said=said) for seed in range(12)]
+    pinns = fit_seeds(problems, keys=list(range(12)), base=BASE)
+    inside = []
+    for seed, posterior in enumerate(attach_seeds(pinns, "conformal", keys=list(range(12)))):
+        rng = np.random.default_rng(100 + seed)
+        x = rng.uniform(0, 1, 200)
+        found = posterior.predict_measurement(x, draws=500)
+        inside.append(np.mean(np.abs(x + 0.1 * rng.normal(size=200) - found.mean) <= 1.96 * found.std))
+    assert 0.92 < np.mean(inside) < 0.99
+    factors = posterior.diagnostics["factor"]
+    assert factors == pytest.approx(0.1 / said, rel=0.4)
+
+
+def test_it_keeps_the_base_as_its_mean_and_scales_the_spread():
+    pinn = epinn.fit(noisy(0, said=0.02), base=BASE)
+    x = np.linspace(0, 1, 7)
+    plain, scaled = (epinn.attach(pinn, method=name, key=1).predict(x, draws=20_000) for name in ("epinet", "conformal"))
+    factor = epinn.attach(pinn, method="conformal", key=1).diagnostics["factor"]
+    assert factor > 2
+    np.testing.assert_allclose(scaled.std / plain.std, factor, rtol=0.05)
+    np.testing.assert_allclose(scaled.mean, pinn(x)[:, 0], atol=0.1 * scaled.std.max())
+
+
+def test_too_few_measurements_are_refused_before_training():
+    problem = noisy(0, held=18)
+    with pytest.raises(epinn.InputError, match=r"at least 19 held-out measurements .* not 18.*held_out"):
+        epinn.attach(epinn.fit(problem, base=BASE), method="conformal")
+
+
+@pytest.mark.parametrize(("setting", "part"), [({"level": 0.2}, "level"), ({"of": "conformal"}, "another method")])
+def test_settings_that_make_no_sense_are_refused(setting, part):
+    with pytest.raises(epinn.InputError, match=part):
+        epinn.methods.configured("conformal", **setting)
