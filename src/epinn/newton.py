@@ -31,6 +31,7 @@ GROWTH = 27.0  # of the damping when none of them lowers the loss
 FIRST_DAMPING = 1e-3  # in parts of the mean diagonal of JJ'
 LEAST_DAMPING, MOST_DAMPING = 1e-14, 1e8
 STALLED = 1e-3  # a relative decrease of the loss per step that is not worth the step
+NEGLIGIBLE = 0.01  # nor is this decrease of a log posterior: the mode is then known to a small part of its own width
 CROSSING = 1e-7  # the same as long as the solution is hardly better than u = 0: a plateau is crossed slowly
 SETTLED = 0.05  # the loss, in parts of that of u = 0, below which it has left the plateau
 PATIENCE = 20  # such steps in a row end it
@@ -64,13 +65,15 @@ def gauss_newton(
     steps: int,
     prior: Prior | None = None,
     work: float = math.inf,
+    to_the_mode: bool = False,
     progress: Progress | None = None,
     stage: str = "newton",
 ) -> Outcome:
     """Minimise the sum of (r / sigma)^2 in at most this many steps, and at most this many floating-point operations per seed.
 
-    All arrays have a leading seed axis. A seed stops when its loss does not fall any more. An objective that draws something
-    draws the same at every step. The parameters come back in the precision that they had.
+    All arrays have a leading seed axis. A seed stops when its loss hardly falls any more; with `to_the_mode`, when what it still
+    falls by is nothing beside the width of the posterior. An objective that draws something draws the same at every step. The
+    parameters come back in the precision that they had.
     """
     report, started = progress or Progress(), time.perf_counter()
     names, dtypes = [channel.name for channel in channels], jax.tree.map(lambda leaf: leaf.dtype, parameters)
@@ -88,7 +91,8 @@ def gauss_newton(
         while done < steps and not np.all(_done(state, rows)):
             call = min(call, steps - done)
             tick = time.perf_counter()
-            state, found = _advance(state, jnp.asarray(done + call), like, exact_objective, exact_channels, keys, prior, rows)
+            until = jnp.asarray(done + call)
+            state, found = _advance(state, until, like, exact_objective, exact_channels, keys, prior, rows, to_the_mode)
             losses.append(np.asarray(found))
             took, done = time.perf_counter() - tick, done + call
             marks.append(done)
@@ -139,6 +143,7 @@ class System(eqx.Module):
     key: PRNGKeyArray
     prior: Prior | None
     like: Any = eqx.field(static=True)
+    to_the_mode: bool = eqx.field(static=True, default=False)  # or only until a step brings little
 
     def loss(self, parameters: Float[Array, " p"]) -> Float[Array, ""]:
         return jnp.sum(self.rows(parameters) ** 2) + self.ridge * jnp.sum(self.from_center(parameters) ** 2)
@@ -219,13 +224,14 @@ def _advance(
     keys: PRNGKeyArray,
     prior: Prior | None,
     rows: int,
+    to_the_mode: bool,
 ) -> tuple[State, Float[Array, "seeds channels"]]:
     """Steps of every seed: one seed after the other on a CPU, as many as fit into memory at once elsewhere."""
 
     def one_seed(
         state: State, objective: Objective, channels: tuple[Channel, ...], key: PRNGKeyArray, prior: Prior | None
     ) -> tuple[State, Array]:
-        system = System(objective, channels, key, prior, like)
+        system = System(objective, channels, key, prior, like, to_the_mode)
         state = jax.lax.while_loop(lambda s: (s.step < until) & ~_done(s, rows), lambda s: _step(s, system, rows), state)
         return state, system.mean_squares(state.parameters)
 
@@ -264,13 +270,13 @@ def _step(state: State, system: System, rows: int) -> State:
     best = jnp.argmin(losses)
     better = losses[best] < state.loss
     enough = jnp.where(state.loss < SETTLED * state.of_nothing, STALLED, CROSSING)
-    gain = (state.loss - losses[best]) / jnp.maximum(state.loss, 1e-300)
+    worth = jnp.minimum(enough * state.loss, NEGLIGIBLE) if system.to_the_mode else enough * state.loss
     return State(
         parameters=jnp.where(better, moved[best], state.parameters),
         loss=jnp.where(better, losses[best], state.loss),
         damping=jnp.clip(jnp.where(better, tried[best], damping * GROWTH), LEAST_DAMPING * size, MOST_DAMPING * size),
         step=state.step + 1,
-        idle=jnp.where(better & (gain > enough), 0, state.idle + 1),
+        idle=jnp.where(better & (state.loss - losses[best] > worth), 0, state.idle + 1),
         of_nothing=state.of_nothing,
     )
 

@@ -327,6 +327,7 @@ def _descend(
             steps=base.newton,
             prior=prior,
             work=base.work,
+            to_the_mode=prior is not None and i == rounds - 1,
             progress=progress,
             stage="newton" + (f" {i + 1}" if rounds > 1 else "") + suffix,
         )
