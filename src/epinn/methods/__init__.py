@@ -17,8 +17,11 @@ from .epinet import EpinetMethod
 from .hmc import HmcMethod
 from .laplace import LaplaceMethod
 from .method import Method
+from .nuts import NutsMethod
 
-METHODS: dict[str, type[Method]] = {method.name: method for method in (EpinetMethod, LaplaceMethod, DropoutMethod, HmcMethod)}
+METHODS: dict[str, type[Method]] = {
+    method.name: method for method in (EpinetMethod, LaplaceMethod, DropoutMethod, HmcMethod, NutsMethod)
+}
 
 
 def attach(
