@@ -15,6 +15,7 @@ from jaxtyping import Array, Float
 
 from .batch import one_of
 from .bayes import Position, Target, rows_of, size_of
+from .channel import Channel
 from .newton import Prior, System, double, is_dense
 from .pinn import PinnObjective
 
@@ -64,7 +65,8 @@ def _charts(targets: Target, vectors: Float[Array, "seeds chains q"], like: Posi
 
 def _chart(target: Target, vector: Float[Array, " q"], like: Position) -> Chart:
     position = target.position(vector)
-    system = system_at(target, position, like)
+    prior = Prior(target.center.parameters, target.spread.parameters)
+    system = System(PinnObjective(target.rest), weighted_at(target, position), jax.random.key(0), prior, like.parameters)
     center = system.vector(position.parameters)
     jacobian = system.jacobian(center)
     modes, strengths = _modes(jacobian)
@@ -84,24 +86,21 @@ def _chart(target: Target, vector: Float[Array, " q"], like: Position) -> Chart:
     held, stretch = _scales(strengths, reaches[jnp.argmax(straight)])
     sizes = {c.name: c.target.size for c in target.channels}
     noises = jnp.asarray([1 / np.sqrt(2 * sizes[name]) for name in sorted(position.log_sigma)], vector.dtype)
-    prior = ravel_pytree(target.spread.parameters)[0]
     return Chart(
         origin=vector,
-        width=jnp.concatenate([held * prior, noises]),
+        width=jnp.concatenate([held * ravel_pytree(target.spread.parameters)[0], noises]),
         modes=jnp.pad(modes, ((0, 0), (0, len(noises)))),
         stretch=stretch,
     )
 
 
-def system_at(target: Target, position: Position, like: Position) -> System:
-    """The rows as they are weighted at this position."""
+def weighted_at(target: Target, position: Position) -> tuple[Channel, ...]:
+    """The channels with the noise of this position where it is unknown."""
     noise = position.log_sigma
-    channels = tuple(
+    return tuple(
         eqx.tree_at(lambda c: c.sigma, c, jnp.full_like(c.sigma, jnp.exp(noise[c.name]))) if c.name in noise else c
         for c in target.channels
     )
-    prior = Prior(target.center.parameters, target.spread.parameters)
-    return System(PinnObjective(target.rest), channels, jax.random.key(0), prior, like.parameters)
 
 
 def _modes(jacobian: Float[Array, "m p"]) -> tuple[Float[Array, "k p"], Float[Array, " k"]]:

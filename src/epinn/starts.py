@@ -1,21 +1,20 @@
 """Where chains begin. Chains that begin in different places and end in the same one have forgotten where they began."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from .batch import one_of, over_seeds, stack
+from .batch import over_seeds, stack, unraveller
 from .bayes import Position, Target, fresh, from_prior, rows_of, size_of, trained
 from .channel import Channel
-from .chart import can_be_charted, system_at
-from .linear import corrected
+from .chart import can_be_charted, weighted_at
 from .network import Solution
-from .newton import Prior, double, gauss_newton
+from .newton import Prior, gauss_newton
 from .pinn import Pinn, PinnObjective
 from .train import Progress
 
@@ -26,7 +25,7 @@ FAR = 2.0  # a start whose log posterior is lower than the trained network's by 
 
 
 class Disturbed(eqx.Module):
-    """One problem with targets and prior disturbed by what they leave open, and where the linearised posterior then is."""
+    """One problem with targets and prior disturbed by what they leave open, and where to begin with it."""
 
     channels: tuple[Channel, ...]
     center: Solution
@@ -56,13 +55,8 @@ def _spread(
     For a linear problem these are draws from the posterior (randomise, then optimise).
     """
     seeds, chains, _ = begin.shape
-    with jax.enable_x64(True):
-        exact, positions = double((targets, begin))
-        found = _disturb(exact, positions, keys, one_of(exact.center))
-        disturbed = jax.tree.map(lambda leaf: np.asarray(leaf) if eqx.is_array(leaf) else leaf, found)
-    dtype = begin.dtype
     disturbed = jax.tree.map(
-        lambda leaf: jnp.asarray(leaf.reshape(-1, *leaf.shape[2:]), dtype) if eqx.is_array(leaf) else leaf, disturbed
+        lambda leaf: leaf.reshape(-1, *leaf.shape[2:]) if eqx.is_array(leaf) else leaf, _disturb(targets, begin, keys)
     )
     again = lambda tree: jax.tree.map(lambda a: jnp.repeat(a, chains, axis=0) if eqx.is_array(a) else a, tree)  # noqa: E731
     outcome = gauss_newton(
@@ -81,39 +75,29 @@ def _spread(
 
 
 @eqx.filter_jit
-def _disturb(targets: Target, begin: Float[Array, "seeds chains q"], keys: PRNGKeyArray, like: Position) -> Disturbed:
-    arrays, static = eqx.partition(targets, eqx.is_array)
-
+def _disturb(targets: Target, begin: Float[Array, "seeds chains q"], keys: PRNGKeyArray) -> Disturbed:
     def one(target: Target, vector: Float[Array, " q"], key: PRNGKeyArray) -> Disturbed:
         position = target.position(vector)
-        system = system_at(target, position, like)
-        center = system.vector(position.parameters)
-        jacobian = system.jacobian(center)
         prior_key, noise_key = jax.random.split(key)
-        prior = jax.random.normal(prior_key, (1, jacobian.shape[1]), jacobian.dtype)
-        noise = jax.random.normal(noise_key, (1, jacobian.shape[0]), jacobian.dtype)
-        moved = center + corrected(jacobian, prior, noise)[0]
-        shift = system.tree(prior[0])
-        return Disturbed(
-            channels=_shifted(system.channels, noise[0]),
-            center=jax.tree.map(jnp.add, target.center.parameters, shift),
-            parameters=system.tree(moved),
-        )
+        drawn = unraveller(position.parameters)(jax.random.normal(prior_key, vector.shape)[: _length(position.parameters)])
+        shifted = jax.tree.map(lambda c, s, z: c + s * z, target.center.parameters, target.spread.parameters, drawn)
+        return Disturbed(_shifted(weighted_at(target, position), noise_key), shifted, position.parameters)
 
     def one_seed(target: Target, vectors: Float[Array, "chains q"], key: PRNGKeyArray) -> Disturbed:
-        each = jax.random.split(key, len(vectors))
-        return jax.lax.map(lambda chain: one(target, *chain), (vectors, each))
+        return eqx.filter_vmap(one, in_axes=(None, 0, 0))(target, vectors, jax.random.split(key, len(vectors)))
 
-    return over_seeds(one_seed, eqx.combine(arrays, static), begin, keys)
+    return over_seeds(one_seed, targets, begin, keys)
 
 
-def _shifted(channels: Sequence[Channel], noise: Float[Array, " m"]) -> tuple[Channel, ...]:
-    """The targets of all channels moved by noise, given in units of sigma in the order of the rows."""
-    ends = np.cumsum([channel.target.size for channel in channels])
-    parts = jnp.split(noise, ends[:-1])
+def _length(tree: Any) -> int:
+    return sum(leaf.size for leaf in jax.tree.leaves(tree))
+
+
+def _shifted(channels: Sequence[Channel], key: PRNGKeyArray) -> tuple[Channel, ...]:
+    """The targets of all channels moved by their noise."""
     return tuple(
-        eqx.tree_at(lambda c: c.target, c, c.target + part.reshape(c.target.shape) * c.sigma[:, None])
-        for c, part in zip(channels, parts, strict=True)
+        eqx.tree_at(lambda c: c.target, c, c.target + jax.random.normal(k, c.target.shape) * c.sigma[:, None])
+        for c, k in zip(channels, jax.random.split(key, len(channels)), strict=True)
     )
 
 
