@@ -23,7 +23,7 @@ from .chart import Chart, can_be_charted, charts
 from .train import Progress
 
 STORED_PER_CALL = 10  # samples per compiled call, times `thin`
-ACCEPTED = 0.8  # acceptance that an adapted step size aims at
+ACCEPTED = 0.85  # acceptance that an adapted step size aims at
 LEAST_GAIN = 0.3  # of the adaptation, which gets calmer from call to call
 MIXED = 1.1  # an R-hat above this is reported as not mixed
 

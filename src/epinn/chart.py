@@ -22,7 +22,7 @@ from .pinn import PinnObjective
 REACHES = (1.0, 0.3, 0.1, 0.03, 0.01)  # in widths of the prior; the first within which the rows are nearly linear is taken
 BENT = 0.5  # what they may differ from linear, in parts of how much they change
 TRIALS = 4  # random changes to find out
-HELD_BACK = 1.5  # directions that no row determines move by this power of the reach
+HELD_BACK = 2  # directions that no row determines move by this power of the reach
 FAINT = 1e-6  # a mode this much weaker than the strongest is rounding error
 
 

@@ -18,9 +18,10 @@ from .hmc import HmcMethod
 from .laplace import LaplaceMethod
 from .method import Method
 from .nuts import NutsMethod
+from .vi import ViMethod
 
 METHODS: dict[str, type[Method]] = {
-    method.name: method for method in (EpinetMethod, LaplaceMethod, DropoutMethod, HmcMethod, NutsMethod)
+    method.name: method for method in (EpinetMethod, LaplaceMethod, DropoutMethod, HmcMethod, NutsMethod, ViMethod)
 }
 
 
