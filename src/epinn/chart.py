@@ -23,6 +23,7 @@ REACHES = (1.0, 0.3, 0.1, 0.03, 0.01)  # in widths of the prior; the first withi
 BENT = 0.5  # what they may differ from linear, in parts of how much they change
 TRIALS = 4  # random changes to find out
 HELD_BACK = 2  # directions that no row determines move by this power of the reach
+UNDETERMINED = 0.5  # a mode is one of them if the rows are this much less sure of it than the prior
 FAINT = 1e-6  # a mode this much weaker than the strongest is rounding error
 
 
@@ -120,4 +121,4 @@ def _scales(strengths: Float[Array, " k"], reach: Float[Array, ""]) -> tuple[Flo
     """How far directions move that no row determines, and how much farther (or less far) the modes do."""
     held = reach**HELD_BACK
     left = 1 / jnp.sqrt(reach**-2 + strengths**2)
-    return held, jnp.where(strengths * reach < 0.5, 0.0, left / held - 1)
+    return held, jnp.where(strengths < UNDETERMINED, 0.0, left / held - 1)

@@ -23,7 +23,7 @@ class ChainMethod(Method):
     """Settings of a sampler. `samples` counts those after `burn_in`, per chain; every `thin`-th is stored.
 
     With `precondition`, chains move in coordinates made from the curvature around them (see `chart.py`), and `step_size` is in
-    units of these. With `adapt`, it is changed during burn-in until about five of six proposals are accepted, and varies a little
+    units of these. With `adapt`, it is changed during burn-in until five of six proposals are accepted, and varies a little
     from sample to sample. `tolerance` is the standard deviation that conditions said to be exact are allowed at least.
 
     Chains start at `spread` places, the trained network refitted to disturbed targets, all at the `trained` network itself,

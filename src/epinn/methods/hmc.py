@@ -16,25 +16,28 @@ from .chain import ChainMethod
 __all__ = ["MIXED", "HmcMethod"]
 
 QUARTER = 1.6  # of a revolution: the trajectory that takes a Gaussian of unit width farthest from where it was
+LONGER = 8.0  # at most, times that: directions that the chart held back need a longer way
 JITTER = 0.2  # of the step size, so that no direction comes back to where it was in every trajectory
 
 
 class Trajectory(Kernel):
-    """So many leapfrog steps, or fewer if a `length` is reached before, then accept or reject."""
+    """So many leapfrog steps, then accept or reject.
+
+    With `varied`, steps vary a little, and lengths between a quarter of a revolution and a few of them, but for `leapfrog`.
+    """
 
     leapfrog: int = eqx.field(static=True)
-    length: float | None = eqx.field(static=True)
-    jitter: float = eqx.field(static=True)
+    varied: bool = eqx.field(static=True)
 
     def __call__(self, density: Callable, state: Any, key: PRNGKeyArray, step_size: Array) -> tuple[Any, Array, Array]:
         import blackjax
 
         leapfrog: int | Array = self.leapfrog
-        if self.length is not None:
-            leapfrog = jnp.clip(jnp.ceil(self.length / step_size), 1, self.leapfrog).astype(int)
-        if self.jitter:
-            key, size_key = jax.random.split(key)
-            step_size = step_size * jax.random.uniform(size_key, minval=1 - self.jitter, maxval=1 + self.jitter)
+        if self.varied:
+            key, size_key, length_key = jax.random.split(key, 3)
+            length = QUARTER * LONGER ** jax.random.uniform(length_key)
+            leapfrog = jnp.clip(jnp.ceil(length / step_size), 1, self.leapfrog).astype(int)
+            step_size = step_size * jax.random.uniform(size_key, minval=1 - JITTER, maxval=1 + JITTER)
         step = blackjax.hmc(density, step_size, jnp.ones(state.position.size), leapfrog).step
         state, info = step(key, state)
         return state, info.acceptance_rate, info.is_divergent
@@ -44,13 +47,13 @@ class Trajectory(Kernel):
 class HmcMethod(ChainMethod):
     """Settings of the sampler: those of all chains, and the number of leapfrog steps in a trajectory.
 
-    Adapted steps in preconditioned coordinates may take fewer, as many as make a quarter of a revolution.
+    Where steps are adapted in preconditioned coordinates, that is the most there may be; lengths vary.
     """
 
     name: ClassVar[str] = "hmc"
     summary: ClassVar[str] = "B-PINN: Hamiltonian Monte Carlo over all weights and unknowns"
 
-    leapfrog: int = 10
+    leapfrog: int = 40
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -59,4 +62,4 @@ class HmcMethod(ChainMethod):
 
     @property
     def kernel(self) -> Kernel:
-        return Trajectory(self.leapfrog, QUARTER if self.adapt and self.precondition else None, JITTER if self.adapt else 0.0)
+        return Trajectory(self.leapfrog, varied=self.adapt and self.precondition)
