@@ -19,6 +19,7 @@ METHODS = ("laplace", "epinet", "vi")
 NOISE = 0.1
 SIGMAS = {"equation": 0.1, "boundary": 0.01}
 DRAWS = 4000
+THIN = 10  # of the samples that are stored; diagnostics use every one
 
 
 def compare(name: str, seed: int, chain: str, settings: dict, methods: tuple[str, ...]) -> dict:
@@ -66,13 +67,13 @@ def main() -> None:
     parser.add_argument("--problems", nargs="+", default=PROBLEMS)
     parser.add_argument("--methods", nargs="+", default=METHODS)
     parser.add_argument("--chain", default="hmc", choices=("hmc", "nuts"))
-    parser.add_argument("--chains", type=int, default=8)
+    parser.add_argument("--chains", type=int, default=16)
     parser.add_argument("--burn-in", type=int, default=400)
-    parser.add_argument("--samples", type=int, default=2000)
+    parser.add_argument("--samples", type=int, default=8000)
     parser.add_argument("--seeds", type=int, nargs="+", default=[0])
     parser.add_argument("--out", type=Path, help="a JSON file for all figures")
     options = parser.parse_args()
-    settings = {"chains": options.chains, "burn_in": options.burn_in, "samples": options.samples}
+    settings = {"chains": options.chains, "burn_in": options.burn_in, "samples": options.samples, "thin": THIN}
     found = [
         compare(name, seed, options.chain, settings, tuple(options.methods))
         for name in options.problems

@@ -33,9 +33,7 @@ def test_a_linear_posterior_becomes_standard_normal(readings):
     target, chart, begin = chart_of(pinn)
     np.testing.assert_array_equal(chart(jnp.zeros(2)), begin)
     hessian = jax.hessian(lambda eta: -target(chart(eta)))(jnp.zeros(2))
-    np.testing.assert_allclose(hessian, np.eye(2), atol=0.35)  # up to the reach's own share of the width
-    plain = jax.hessian(lambda vector: -target(vector))(begin)
-    assert np.linalg.cond(plain) > 50 * np.linalg.cond(hessian)
+    np.testing.assert_allclose(hessian, np.eye(2), atol=1e-3)
 
 
 def test_a_curved_problem_is_given_less_reach():

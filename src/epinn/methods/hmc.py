@@ -16,7 +16,7 @@ from .chain import ChainMethod
 __all__ = ["MIXED", "HmcMethod"]
 
 QUARTER = 1.6  # of a revolution: the trajectory that takes a Gaussian of unit width farthest from where it was
-LONGER = 8.0  # at most, times that: directions that the chart held back need a longer way
+LONGER = 4.0  # at most, times that: directions that the chart held back need a longer way
 JITTER = 0.2  # of the step size, so that no direction comes back to where it was in every trajectory
 
 
@@ -53,7 +53,7 @@ class HmcMethod(ChainMethod):
     name: ClassVar[str] = "hmc"
     summary: ClassVar[str] = "B-PINN: Hamiltonian Monte Carlo over all weights and unknowns"
 
-    leapfrog: int = 40
+    leapfrog: int = 20
 
     def __post_init__(self) -> None:
         super().__post_init__()
