@@ -153,22 +153,22 @@ def test_settings_that_make_no_sense_are_refused(settings):
         epinn.attach(untrained, problem, "hmc", **settings)
 
 
-def wavy():
-    """A curved problem of the usual kind, small."""
-    base = Base(hidden=(10, 10), epochs=500, newton=100, restarts=0)
+@pytest.fixture(scope="module")
+def curved():
+    """A problem of the usual kind, small."""
+    base = Base(hidden=(10, 10), epochs=300, newton=50, restarts=0)
     return epinn.fit(epinn.problems.poisson1d_nonlinear(0.1, collocation=16, sensors=12), base=base)
 
 
-def test_chains_in_charts_mix_where_plain_ones_do_not():
-    pinn = wavy()
-    charted = epinn.attach(pinn, method="hmc", key=1).diagnostics
-    plain = epinn.attach(pinn, method="hmc", key=1, precondition=False, step_size=3e-4).diagnostics
+def test_chains_in_charts_mix_where_plain_ones_do_not(curved):
+    short = {"key": 1, "burn_in": 100, "samples": 200}
+    charted = epinn.attach(curved, method="hmc", **short).diagnostics
+    plain = epinn.attach(curved, method="hmc", precondition=False, step_size=3e-4, **short).diagnostics
     assert charted["rhat"] < 1.05
     assert charted["ess"] > 5 * plain["ess"]
 
 
-def test_what_is_exact_counts_as_known_to_the_tolerance():
-    pinn = wavy()
-    loose, tight = (epinn.attach(pinn, method="hmc", key=1, tolerance=t, samples=100) for t in (0.1, 0.01))
+def test_what_is_exact_counts_as_known_to_the_tolerance(curved):
+    loose, tight = (epinn.attach(curved, method="hmc", key=1, tolerance=t, burn_in=100, samples=100) for t in (0.1, 0.01))
     x = np.linspace(-0.65, 0.65, 9)
     assert loose.predict(x).std.mean() > 1.3 * tight.predict(x).std.mean()

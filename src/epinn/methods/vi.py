@@ -70,7 +70,7 @@ class ViMethod(Method):
     summary: ClassVar[str] = "Variational inference: independent Gaussians for all weights and unknowns"
 
     steps: int = 4_000
-    learning_rate: float = 3e-3
+    learning_rate: float = 1e-2
     draws: int = 4
     prior_sd: float = 1.0
     tolerance: float = 0.01
