@@ -39,6 +39,8 @@ SETTINGS = (
     "hmc.leapfrog=2",
     "hmc.burn_in=2",
     "hmc.samples=4",
+    "hmc.start=trained",
+    "hmc.precondition=false",
     "predict.draws=50",
 )
 TINY = [part for setting in SETTINGS for part in ("--set", setting)]

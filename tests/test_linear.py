@@ -16,6 +16,7 @@ BASE = epinn.Base(hidden=(), fourier=12, fourier_scale=0.4, epochs=1, newton=60,
 SIGMA = {"equation": 0.5, "boundary": 0.05, "data": 0.2}
 GRID = np.linspace(-1, 1, 41)
 NEAR = {"laplace": {"samples": 8000}, "epinet": {}, "ensemble": {"members": 2000}}
+CHAINS = {"hmc": {"samples": 1000}, "nuts": {"samples": 600}}
 
 
 def spring():
@@ -65,10 +66,10 @@ def test_the_base_is_the_mode(pinn):
     np.testing.assert_allclose(pinn(GRID)[:, 0], closed_form(pinn)[0], atol=2e-3)
 
 
-@pytest.mark.parametrize("method", NEAR)
+@pytest.mark.parametrize("method", NEAR | CHAINS)
 def test_the_spread_is_that_of_the_exact_posterior(pinn, method):
     mean, sd = closed_form(pinn)
-    found = epinn.attach(pinn, method=method, key=1, **NEAR[method]).predict(GRID, draws=8000)
+    found = epinn.attach(pinn, method=method, key=1, **(NEAR | CHAINS)[method]).predict(GRID, draws=8000)
     ratio = found.std / sd
     assert abs(ratio.mean() - 1) < 0.03
     assert ratio.std() < 0.1

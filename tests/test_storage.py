@@ -15,7 +15,16 @@ POINTS = np.linspace(-1, 1, 7)
 METHODS = {
     "epinet": {"epochs": 1, "hidden": (4,), "prior_hidden": (3,), "index_dim": 2},
     "dropout": {"rate": 0.3},
-    "hmc": {"step_size": 1e-4, "leapfrog": 1, "burn_in": 0, "samples": 4, "chains": 1},
+    "hmc": {
+        "step_size": 1e-4,
+        "leapfrog": 1,
+        "burn_in": 0,
+        "samples": 4,
+        "chains": 1,
+        "start": "trained",
+        "precondition": False,
+    },
+    "vi": {"steps": 1},
 }
 
 

@@ -208,7 +208,9 @@ def _record(plan: Plan, case: Case, pinn: Pinn, posterior: Posterior, evaluation
         "time_s": base + uncertainty,
         "time_uq_s": uncertainty,
         "diagnostics": dict(posterior.diagnostics),
-        "channels": describe_noise(pinn.channels, None if method.uses_sigma else pinn.weights.of(pinn.channels)),
+        "channels": describe_noise(
+            [method.reads(c) for c in pinn.channels], None if method.uses_sigma else pinn.weights.of(pinn.channels)
+        ),
         "failed": bool(failures),
         "warnings": [*posterior.warnings, *(pinn.warnings if method.uses_base else []), *failures],
     }

@@ -71,9 +71,9 @@ def gauss_newton(
 ) -> Outcome:
     """Minimise the sum of (r / sigma)^2 in at most this many steps, and at most this many floating-point operations per seed.
 
-    All arrays have a leading seed axis. A seed stops when its loss hardly falls any more; with `to_the_mode`, when what it still
-    falls by is nothing beside the width of the posterior. An objective that draws something draws the same at every step. The
-    parameters come back in the precision that they had.
+    All arrays have a leading seed axis. A seed stops when its loss hardly falls any more; with `to_the_mode`, when what it
+    still falls by is nothing beside the width of the posterior. An objective that draws something draws the same at every
+    step. The parameters come back in the precision that they had.
     """
     report, started = progress or Progress(), time.perf_counter()
     names, dtypes = [channel.name for channel in channels], jax.tree.map(lambda leaf: leaf.dtype, parameters)

@@ -7,12 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .chains import MIXED
 from .errors import InputError
 from .experiment import summarise
 from .metrics import LEVEL
 from .paper.published import lookup
 from .report import Cell, Page, Picture, Section, Table
-from .verdict import MIXED, overall
+from .verdict import overall
 from .wording import COLUMNS, DECIMALS, in_range, notes, plus_minus
 
 if TYPE_CHECKING:

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from .chains import MIXED
 from .evaluation import Evaluation
 from .held_out import HeldOut
 from .metrics import LEVEL, coverage, quantile
 
-MIXED = 1.1  # an R-hat above this: chains have not mixed
 STUCK = 0.05  # an acceptance below this: chains have hardly moved
 NARROW, WIDE = 0.6, 1.7  # spread, in parts of that of the linearised posterior
 RARE = 0.01  # held-out measurements that would be outside so seldom say that the band is too narrow

@@ -24,13 +24,16 @@ from epinn.storage import load_tree, save_tree
 
 pytestmark = pytest.mark.usefixtures("quick_compile")
 
+PLAIN = {"start": "trained", "precondition": False}
 SMALL = {
     "epinet": {"index_dim": 12},
     "laplace": {"samples": 20},
     "ensemble": {"members": 3},
     "conformal": {"level": 0.5},
     "dropout": {"rate": 0.2},
-    "hmc": {"step_size": 1e-5, "leapfrog": 3, "burn_in": 0, "samples": 20, "chains": 2},
+    "hmc": {"step_size": 1e-5, "leapfrog": 3, "burn_in": 0, "samples": 20, "chains": 2} | PLAIN,
+    "nuts": {"step_size": 1e-5, "doublings": 2, "burn_in": 0, "samples": 20, "chains": 2} | PLAIN,
+    "vi": {"steps": 20},
 }
 BASE = Base(hidden=(8, 8), epochs=20, newton=0, restarts=0)
 

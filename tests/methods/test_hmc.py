@@ -8,6 +8,7 @@ import epinn
 from epinn.pinn import Base, Pinn
 
 SIGMA = 0.3
+PLAIN = {"start": "trained", "precondition": False}
 
 
 def linear_model(sigma=SIGMA, n=12):
@@ -37,6 +38,7 @@ def test_mean_and_sd_agree_with_the_closed_form_posterior(per_point):
         "hmc",
         key=1,
         adapt=False,
+        precondition=False,
         step_size=0.02,
         leapfrog=40,
         burn_in=300,
@@ -68,7 +70,7 @@ def test_an_unknown_parameter_follows_its_closed_form_posterior():
         unknowns={"c": epinn.Unknown(guess=0.5, scale=0.7)},
     )
     pinn = epinn.fit(problem, base=Base(hidden=(), epochs=1, newton=0, restarts=0))
-    band = epinn.attach(pinn, problem, "hmc", adapt=False, step_size=0.05, leapfrog=15, burn_in=200, samples=3000, chains=4)
+    band = epinn.attach(pinn, problem, "hmc", adapt=False, step_size=0.3, leapfrog=5, burn_in=200, samples=3000, chains=4)
     precision = 1 / 0.7**2 + 10 / 0.5**2
     c = band.unknowns()["c"]
     assert abs(c.mean - (0.5 / 0.7**2 + y.sum() / 0.5**2) / precision) < 0.01
@@ -80,14 +82,15 @@ def test_unknown_noise_is_inferred_with_the_weights():
     x = np.linspace(-1, 1, 200)
     problem = epinn.Problem(domain=epinn.Box(x=(-1, 1)), equation=(), data=epinn.Data(x, 0.5 * x + 0.2 * rng.normal(size=200)))
     pinn = epinn.fit(problem, base=Base(hidden=(), epochs=500, learning_rate=1e-2, newton=0, restarts=0))
-    band = epinn.attach(pinn, problem, "hmc", step_size=0.01, leapfrog=20, burn_in=300, samples=1000, chains=2)
+    band = epinn.attach(pinn, problem, "hmc", chains=2)
     assert abs(band.diagnostics["sigma of data"] - 0.2) < 0.03
+    assert band.diagnostics["rhat"] < 1.01
 
 
 def test_chains_that_do_not_move_are_reported():
     problem, *_ = linear_model()
     pinn = epinn.fit(problem, base=Base(hidden=(), epochs=1, newton=0, restarts=0))
-    band = epinn.attach(pinn, problem, "hmc", step_size=1e4, leapfrog=3, burn_in=0, samples=20, chains=2)
+    band = epinn.attach(pinn, problem, "hmc", step_size=1e4, leapfrog=3, burn_in=0, samples=20, chains=2, **PLAIN)
     assert band.diagnostics["acceptance"] < 0.05
     assert "step_size" in band.warnings[0]
 
@@ -96,14 +99,15 @@ def test_a_step_size_far_too_large_or_small_is_mended_during_burn_in():
     problem, *_ = linear_model()
     pinn = epinn.fit(problem, base=Base(hidden=(), epochs=1, newton=0, restarts=0))
     for step_size in (100.0, 1e-4):
-        band = epinn.attach(pinn, problem, "hmc", step_size=step_size, leapfrog=3, burn_in=400, samples=100, chains=2)
+        band = epinn.attach(pinn, problem, "hmc", step_size=step_size, leapfrog=3, burn_in=400, samples=100, chains=2, **PLAIN)
         assert 0.4 < band.diagnostics["acceptance"] < 0.99
 
 
 def test_chains_that_have_not_mixed_are_reported():
     problem, *_ = linear_model()
     pinn = epinn.fit(problem, base=Base(hidden=(), epochs=1, newton=0, restarts=0))
-    band = epinn.attach(pinn, problem, "hmc", key=3, step_size=1e-3, leapfrog=1, burn_in=0, samples=40, chains=4, start="prior")
+    lazy = {"step_size": 1e-3, "leapfrog": 1, "burn_in": 0, "samples": 40, "start": "prior", "precondition": False}
+    band = epinn.attach(pinn, problem, "hmc", key=3, **lazy)
     assert band.diagnostics["rhat"] > 1.1
     assert "not mixed" in band.warnings[0]
 
@@ -111,12 +115,12 @@ def test_chains_that_have_not_mixed_are_reported():
 def test_thinning_stores_fewer_but_watches_all():
     problem, *_ = linear_model()
     pinn = epinn.fit(problem, base=Base(hidden=(), epochs=1, newton=0, restarts=0))
-    band = epinn.attach(pinn, problem, "hmc", step_size=0.05, leapfrog=5, burn_in=0, samples=100, chains=2, thin=5)
+    band = epinn.attach(pinn, problem, "hmc", step_size=0.05, leapfrog=5, burn_in=0, samples=100, chains=2, thin=5, **PLAIN)
     assert band.sampler.members == 2 * 100 // 5
     assert band.diagnostics["samples"] == 100
 
 
-@pytest.mark.parametrize("start", ["trained", "prior", "xavier"])
+@pytest.mark.parametrize("start", ["spread", "trained", "prior", "xavier"])
 def test_chains_start_where_they_are_told_to(start):
     problem, *_ = linear_model()
     pinn = epinn.fit(problem, base=Base(hidden=(), epochs=500, learning_rate=1e-2, newton=0, restarts=0))
@@ -130,7 +134,16 @@ def test_chains_start_where_they_are_told_to(start):
 
 
 @pytest.mark.parametrize(
-    "settings", [{"start": "warm"}, {"leapfrog": 0}, {"step_size": -1.0}, {"samples": 0}, {"prior_sd": 0.0}, {"chain": 2}]
+    "settings",
+    [
+        {"start": "warm"},
+        {"leapfrog": 0},
+        {"step_size": -1.0},
+        {"samples": 0},
+        {"prior_sd": 0.0},
+        {"tolerance": 0.0},
+        {"chain": 2},
+    ],
 )
 def test_settings_that_make_no_sense_are_refused(settings):
     problem, *_ = linear_model()
@@ -138,3 +151,27 @@ def test_settings_that_make_no_sense_are_refused(settings):
     untrained = Pinn(problem.solution(network), problem, problem.channels(0))
     with pytest.raises(epinn.InputError):
         epinn.attach(untrained, problem, "hmc", **settings)
+
+
+@pytest.fixture(scope="module")
+def curved():
+    """A problem of the usual kind, small."""
+    base = Base(hidden=(10, 10), epochs=300, newton=50, restarts=0)
+    return epinn.fit(epinn.problems.poisson1d_nonlinear(0.1, collocation=16, sensors=12), base=base)
+
+
+def test_chains_in_charts_mix_where_plain_ones_do_not():
+    """Precise readings close together: the level is known a hundred times better than the slope."""
+    x = np.linspace(-0.02, 0.02, 12)
+    problem = epinn.Problem(domain=epinn.Box(x=(-1, 1)), equation=(), data=epinn.Data(x, 0.7 * x - 0.4, sigma=1e-3))
+    pinn = epinn.fit(problem, base=Base(hidden=(), epochs=1, newton=20, restarts=0))
+    charted = epinn.attach(pinn, method="hmc", key=1).diagnostics
+    plain = epinn.attach(pinn, method="hmc", key=1, precondition=False, step_size=3e-4).diagnostics
+    assert charted["rhat"] < 1.01
+    assert charted["ess"] > 5 * plain["ess"]
+
+
+def test_what_is_exact_counts_as_known_to_the_tolerance(curved):
+    loose, tight = (epinn.attach(curved, method="hmc", key=1, tolerance=t, burn_in=100, samples=100) for t in (0.1, 0.01))
+    x = np.linspace(-0.65, 0.65, 9)
+    assert loose.predict(x).std.mean() > 1.3 * tight.predict(x).std.mean()

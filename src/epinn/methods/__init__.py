@@ -20,9 +20,21 @@ from .epinet import EpinetMethod
 from .hmc import HmcMethod
 from .laplace import LaplaceMethod
 from .method import Method
+from .nuts import NutsMethod
+from .vi import ViMethod
 
 METHODS: dict[str, type[Method]] = {
-    method.name: method for method in (EpinetMethod, LaplaceMethod, EnsembleMethod, ConformalMethod, DropoutMethod, HmcMethod)
+    method.name: method
+    for method in (
+        EpinetMethod,
+        LaplaceMethod,
+        EnsembleMethod,
+        ConformalMethod,
+        HmcMethod,
+        NutsMethod,
+        ViMethod,
+        DropoutMethod,
+    )
 }
 
 

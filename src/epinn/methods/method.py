@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from jaxtyping import PRNGKeyArray
 
+from ..channel import Channel
 from ..pinn import Pinn
 from ..posterior import Posterior
 from ..problem import Problem
@@ -24,6 +25,10 @@ class Method(ABC):
     def uses_sigma(self) -> bool:
         """Whether the channels' sigma matters, or loss weights take its place."""
         return False
+
+    def reads(self, channel: Channel) -> Channel:
+        """The channel with the sigma that the method takes it to have."""
+        return channel
 
     @property
     def uses_base(self) -> bool:

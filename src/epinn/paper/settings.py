@@ -27,6 +27,8 @@ PAPER: dict[str, Any] = {
     "hmc.samples": 10_000,
     "hmc.chains": 1,
     "hmc.adapt": False,
+    "hmc.precondition": False,
+    "hmc.tolerance": 0.01,
     "hmc.thin": 5,  # a quarter of a gigabyte less to store; diagnostics use every sample
     "hmc.start": "xavier",
     "predict.draws": 10_000,

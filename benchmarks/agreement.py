@@ -1,0 +1,88 @@
+"""Do Laplace and the calibrated epinet agree with chains that have mixed? Their standard deviations on a grid, as ratios.
+
+Noise is on every condition and known, so all methods have the same posterior to find, around the same base PINN. Times are
+those of the method after the base is trained, compilation included.
+"""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+import jax
+import numpy as np
+
+import epinn
+
+PROBLEMS = ("poisson1d-nonlinear", "porous1d")
+METHODS = ("laplace", "epinet", "vi")
+NOISE = 0.1
+SIGMAS = {"equation": 0.1, "boundary": 0.01}
+DRAWS = 4000
+THIN = 10  # of the samples that are stored; diagnostics use every one
+
+
+def compare(name: str, seed: int, chain: str, settings: dict, methods: tuple[str, ...]) -> dict:
+    """One problem: the chain, and what each method makes of the same base PINN."""
+    problem = epinn.problems.SHIPPED[name](NOISE, key=seed).disturbed(SIGMAS, jax.random.key(1000 + seed))
+    pinn = epinn.fit(problem, key=seed)
+    grid = problem.domain.grid(201 if problem.domain.dimension == 1 else 33)
+    reference = epinn.attach(pinn, method=chain, key=1, **settings)
+    truth = reference.predict(grid, draws=DRAWS)
+    print(f"{name}: {reference.diagnostics}, {reference.seconds:.0f} s", file=sys.stderr)
+    rows = {}
+    for method in methods:
+        band = epinn.attach(pinn, method=method, key=2)
+        found = band.predict(grid, draws=DRAWS)
+        ratio, shift = found.std / truth.std, np.abs(found.mean - truth.mean) / truth.std
+        rows[method] = {
+            "ratio_mean": float(ratio.mean()),
+            "ratio_scatter": float(ratio.std()),
+            "ratio_range": [float(ratio.min()), float(ratio.max())],
+            "shift": float(shift.mean()),
+            "seconds": band.seconds,
+            "times_cheaper": reference.seconds / band.seconds,
+        }
+        print(f"{name}, {method}: {rows[method]}", file=sys.stderr)
+    chains = {"method": chain, "settings": settings, "seconds": reference.seconds, "sd_mean": float(truth.std.mean())}
+    return {"problem": name, "seed": seed, "chains": chains | dict(reference.diagnostics), "methods": rows}
+
+
+def table(found: list[dict]) -> str:
+    """As Markdown."""
+    head = "| problem | chains: R-hat, ESS | method | sd / sd of the chains | scatter | mean off, in sd | times cheaper |"
+    lines = [head, "|---|---|---|---|---|---|---|"]
+    for one in found:
+        chains = f"{one['chains']['rhat']:.3f}, {one['chains']['ess']:.0f}"
+        for method, row in one["methods"].items():
+            lines.append(
+                f"| {one['problem']} | {chains} | {method} | {row['ratio_mean']:.3f} | {row['ratio_scatter']:.3f} "
+                f"| {row['shift']:.2f} | {row['times_cheaper']:.0f} |"
+            )
+    return "\n".join(lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--problems", nargs="+", default=PROBLEMS)
+    parser.add_argument("--methods", nargs="+", default=METHODS)
+    parser.add_argument("--chain", default="hmc", choices=("hmc", "nuts"))
+    parser.add_argument("--chains", type=int, default=16)
+    parser.add_argument("--burn-in", type=int, default=400)
+    parser.add_argument("--samples", type=int, default=8000)
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0])
+    parser.add_argument("--out", type=Path, help="a JSON file for all figures")
+    options = parser.parse_args()
+    settings = {"chains": options.chains, "burn_in": options.burn_in, "samples": options.samples, "thin": THIN}
+    found = [
+        compare(name, seed, options.chain, settings, tuple(options.methods))
+        for name in options.problems
+        for seed in options.seeds
+    ]
+    print(table(found))
+    if options.out:
+        options.out.write_text(json.dumps(found, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

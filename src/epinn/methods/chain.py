@@ -1,0 +1,91 @@
+"""What methods that run Markov chains have in common: their settings, and the way from chains to posteriors."""
+
+import functools
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import PRNGKeyArray
+
+from ..bayes import check_prior, members_of, posteriors_of, size_of, tolerant
+from ..chains import Kernel, Schedule, complaints, diagnose, sample
+from ..channel import Channel
+from ..errors import InputError, unknown_name
+from ..pinn import Pinn, purposes
+from ..posterior import Posterior
+from ..starts import STARTS, starts
+from ..train import Progress
+from .method import Method
+
+
+@dataclass(frozen=True)
+class ChainMethod(Method):
+    """Settings of a sampler. `samples` counts those after `burn_in`, per chain; every `thin`-th is stored.
+
+    With `precondition`, chains move in coordinates made from the curvature around them (see `chart.py`), and `step_size` is in
+    units of these. With `adapt`, it is changed during burn-in until five of six proposals are accepted, and varies a little
+    from sample to sample. `tolerance` is the standard deviation that conditions said to be exact are allowed at least.
+
+    Chains start at `spread` places, the trained network refitted to disturbed targets, all at the `trained` network itself,
+    at draws from the `prior`, or at fresh `xavier` initialisations.
+    """
+
+    step_size: float = 0.1
+    burn_in: int = 200
+    samples: int = 400
+    chains: int = 4
+    adapt: bool = True
+    precondition: bool = True
+    thin: int = 1
+    start: str = "spread"
+    prior_sd: float = 1.0
+    tolerance: float = 0.01
+
+    def __post_init__(self) -> None:
+        if self.start not in STARTS:
+            raise unknown_name("start", self.start, STARTS)
+        if min(self.samples, self.chains, self.thin) < 1 or self.burn_in < 0:
+            raise InputError(f"{self.name} needs at least one sample and chain, thin >= 1 and burn_in >= 0.")
+        if not self.step_size > 0:
+            raise InputError(f"{self.name}.step_size must be positive.")
+        check_prior(self.name, self.prior_sd, self.tolerance)
+
+    @property
+    def uses_base(self) -> bool:
+        return self.start in ("spread", "trained")
+
+    def reads(self, channel: Channel) -> Channel:
+        return tolerant(channel, self.tolerance)
+
+    @property
+    def uses_sigma(self) -> bool:
+        return True
+
+    @property
+    @abstractmethod
+    def kernel(self) -> Kernel:
+        """One transition of the sampler."""
+
+    def attach(self, pinns: Sequence[Pinn], keys: PRNGKeyArray, progress: Progress) -> list[Posterior]:
+        start_keys, chain_keys = purposes(keys, 2)
+        targets = posteriors_of(pinns, self.prior_sd, self.tolerance)
+        schedule = Schedule(self.burn_in, self.samples, self.chains, self.thin, self.step_size, self.adapt, self.precondition)
+        begin = functools.partial(starts, self.start, pinns, targets, start_keys, self.chains, progress, f"{self.name} start")
+        shape = (len(pinns), self.chains, size_of(targets))
+        trace = sample(self.kernel, schedule, targets, begin, shape, chain_keys, progress, self.name)
+        posteriors = []
+        for i, (pinn, (members, positions)) in enumerate(zip(pinns, members_of(targets, trace.stored), strict=True)):
+            diagnostics = diagnose(trace, i)
+            diagnostics |= {f"sigma of {name}": float(np.exp(v).mean()) for name, v in positions.log_sigma.items()}
+            posteriors.append(
+                Posterior(
+                    sampler=members,
+                    problem=pinn.problem,
+                    method=self.name,
+                    diagnostics=diagnostics,
+                    warnings=complaints(diagnostics, self.name, self.step_size),
+                    seconds=trace.seconds / len(pinns),
+                )
+            )
+        return posteriors

@@ -1,0 +1,161 @@
+"""Variational inference: the Gaussian with independent weights that is nearest to the posterior of a Bayesian PINN.
+
+Nearest is meant in the sense of Kullback and Leibler: the evidence lower bound is maximised by Adam over the means and widths
+of all weights, of the unknowns and of noise that is not known, with gradients through random draws. Weights of a PINN are far
+from independent, so the band is an approximation whose error nobody knows; `hmc` tells on a small problem.
+"""
+
+import functools
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+from jax.flatten_util import ravel_pytree
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from ..batch import over_seeds, stack, unraveller, unstack
+from ..bayes import Target, check_prior, posteriors_of, tolerant, trained
+from ..channel import Channel
+from ..errors import InputError
+from ..network import Solution, trainable
+from ..pinn import Pinn
+from ..posterior import Posterior
+from ..sampler import Sampler
+from ..train import Progress
+from .method import Method
+
+STEPS_PER_CALL = 100
+FIRST_WIDTH = 1e-3  # in widths of the prior: narrow enough to leave the trained network where it is
+CLIPPED = 1e3  # the norm of a gradient at most: a draw far out has an enormous one
+RISING = 0.01  # nats per parameter by which the bound may still rise in the last tenth
+
+
+class Factorised(eqx.Module):
+    """A Gaussian with independent components."""
+
+    mean: Float[Array, " q"]
+    log_width: Float[Array, " q"]
+
+    def __call__(self, noise: Float[Array, " q"]) -> Float[Array, " q"]:
+        return self.mean + jnp.exp(self.log_width) * noise
+
+
+class VariationalSampler(Sampler):
+    """The index is one standard normal number for each parameter."""
+
+    mean: Solution
+    width: Solution  # only its parameters
+
+    def index(self, key: PRNGKeyArray) -> Float[Array, " p"]:
+        return jax.random.normal(key, (sum(leaf.size for leaf in jax.tree.leaves(self.width)),))
+
+    def solution(self, index: Float[Array, " p"]) -> Solution:
+        mean, rest = trainable(self.mean)
+        return eqx.combine(jax.tree.map(lambda m, w, z: m + w * z, mean, self.width, unraveller(mean)(index)), rest)
+
+
+@dataclass(frozen=True)
+class ViMethod(Method):
+    """Settings: steps of Adam, their learning rate, and the draws that a gradient is averaged over.
+
+    `tolerance` is the standard deviation that conditions said to be exact are allowed at least.
+    """
+
+    name: ClassVar[str] = "vi"
+    summary: ClassVar[str] = "Variational inference: independent Gaussians for all weights and unknowns"
+
+    steps: int = 4_000
+    learning_rate: float = 1e-2
+    draws: int = 4
+    prior_sd: float = 1.0
+    tolerance: float = 0.01
+
+    def __post_init__(self) -> None:
+        if min(self.steps, self.draws) < 1 or not self.learning_rate > 0:
+            raise InputError("vi.steps and vi.draws must be at least 1, vi.learning_rate positive.")
+        check_prior(self.name, self.prior_sd, self.tolerance)
+
+    def reads(self, channel: Channel) -> Channel:
+        return tolerant(channel, self.tolerance)
+
+    @property
+    def uses_sigma(self) -> bool:
+        return True
+
+    def attach(self, pinns: Sequence[Pinn], keys: PRNGKeyArray, progress: Progress) -> list[Posterior]:
+        started = time.perf_counter()
+        targets = posteriors_of(pinns, self.prior_sd, self.tolerance)
+        state = _begin(self, targets, stack([pinn.solution for pinn in pinns]))
+        if (kept := progress.recall(self.name, (state, np.zeros(0), np.zeros(())))) is not None:
+            state, bounds, started = kept[0], list(kept[1]), started - float(kept[2])
+        else:
+            bounds = []
+        while (done := len(bounds) * STEPS_PER_CALL) < self.steps:
+            progress(self.name, done, self.steps, {"bound": float(np.mean(bounds[-1]))} if bounds else {})
+            state, bound = _advance(self, targets, state, keys, jnp.asarray(done))
+            bounds.append(np.asarray(bound))
+            progress.keep(self.name, functools.partial(_to_keep, state, bounds, started))
+        progress(self.name, self.steps, self.steps, {})
+        seconds = (time.perf_counter() - started) / len(pinns)
+        found = zip(pinns, unstack((targets, state[0]), len(pinns)), np.stack(bounds, axis=1), strict=True)
+        return [self._posterior(pinn, target, gaussian, bound, seconds) for pinn, (target, gaussian), bound in found]
+
+    def _posterior(self, pinn: Pinn, target: Target, gaussian: Factorised, bounds: np.ndarray, seconds: float) -> Posterior:
+        """The last tenth of the bounds against the tenth before says whether it still rises."""
+        tenth = max(1, len(bounds) // 10)
+        last, before = bounds[-tenth:], bounds[-2 * tenth : -tenth]
+        mean, width = target.position(gaussian.mean), target.position(jnp.exp(gaussian.log_width))
+        diagnostics = {"bound": float(last.mean()), **{f"sigma of {n}": float(np.exp(v)) for n, v in mean.log_sigma.items()}}
+        rise = float(last.mean() - before.mean()) if len(before) else 0.0
+        warnings: tuple[str, ...] = ()
+        if rise > RISING * gaussian.mean.size:
+            warnings = (f"the variational bound still rises (by {rise:.0f} in the last tenth): try more vi.steps.",)
+        failure = None if np.all(np.isfinite(gaussian.mean)) else "vi ran away: try a smaller vi.learning_rate."
+        sampler = VariationalSampler(target.solution(mean), width.parameters)
+        return Posterior(sampler, pinn.problem, self.name, diagnostics, warnings, failure, seconds)
+
+
+def _to_keep(state: Any, bounds: Sequence[np.ndarray], started: float) -> tuple:
+    return state, np.stack(bounds), np.asarray(time.perf_counter() - started)
+
+
+def _adam(method: ViMethod) -> optax.GradientTransformation:
+    schedule = optax.cosine_decay_schedule(method.learning_rate, max(1, method.steps), alpha=1e-2)
+    return optax.chain(optax.clip_by_global_norm(CLIPPED), optax.adam(schedule))
+
+
+@eqx.filter_jit
+def _begin(method: ViMethod, targets: Target, solution: Solution) -> tuple[Factorised, Any]:
+    def one(target: Target, mean: Float[Array, " q"]) -> tuple[Factorised, Any]:
+        width = FIRST_WIDTH * ravel_pytree(target.spread)[0]
+        gaussian = Factorised(mean, jnp.log(width))
+        return gaussian, _adam(method).init(gaussian)
+
+    return over_seeds(one, targets, trained(targets, solution))
+
+
+@eqx.filter_jit
+def _advance(method: ViMethod, targets: Target, state: tuple, keys: PRNGKeyArray, done: Array) -> tuple[tuple, Array]:
+    """Some steps of every seed, and the mean bound on the way."""
+
+    def one(target: Target, state: tuple, key: PRNGKeyArray) -> tuple[tuple, Array]:
+        def loss(gaussian: Factorised, key: PRNGKeyArray) -> Array:
+            noise = jax.random.normal(key, (method.draws, gaussian.mean.size))
+            return -jnp.mean(jax.vmap(lambda n: target(gaussian(n)))(noise)) - jnp.sum(gaussian.log_width)
+
+        def step(state: tuple, i: Array) -> tuple[tuple, Array]:
+            gaussian, memory = state
+            value, slope = jax.value_and_grad(loss)(gaussian, jax.random.fold_in(key, done + i))
+            change, memory = _adam(method).update(slope, memory, gaussian)
+            return (optax.apply_updates(gaussian, change), memory), -value
+
+        state, bounds = jax.lax.scan(step, state, jnp.arange(STEPS_PER_CALL))
+        return state, jnp.mean(bounds)
+
+    return over_seeds(one, targets, state, keys)
