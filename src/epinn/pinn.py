@@ -103,6 +103,7 @@ class Pinn:
     failure: str | None = None
     warnings: list[str] = field(default_factory=list)
     has_seen_all: bool = True  # whether it was trained on all its channels
+    trained_elsewhere: bool = False
 
     def __call__(self, points: Any) -> Float[Array, "n fields"]:
         return self.solution(as_points(points, self.problem.domain))
