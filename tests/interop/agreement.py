@@ -25,6 +25,11 @@ def by_jax(converted, points):
     return np.asarray(jet.value), *(np.stack([jet[order] for order in part], -1) for part in (firsts, seconds))
 
 
+def values(converted, points):
+    parameters = {name: jnp.asarray(value, points.dtype) for name, value in converted.parameters.items()}
+    return np.asarray(jax.vmap(lambda point: converted.function(parameters, point))(points))
+
+
 def by_source(converted, points):
     return converted.reference(points), *(converted.derivatives(points) if converted.derivatives else ())
 
@@ -32,7 +37,7 @@ def by_source(converted, points):
 def disagreement(converted, points):
     """The largest differences, relative to the largest number, of values, first and second derivatives."""
     with jax.enable_x64(points.dtype == np.float64):
-        ours = by_jax(converted, points)
+        ours = by_jax(converted, points) if converted.derivatives else (values(converted, points),)
     theirs = by_source(converted, points)
     assert all(mine.dtype == points.dtype for mine in ours)
     return [float(np.max(np.abs(a - b)) / (np.max(np.abs(b)) or 1)) for a, b in zip(ours, theirs, strict=False)]

@@ -44,7 +44,5 @@ def working_type(parameters: dict[str, Any], x: Array) -> Any:
 
 
 def in_precision(array: Any, dtype: Any) -> Any:
-    """Real numbers in the precision asked for, integers as JAX has them in either precision, truth values as they are."""
-    if jnp.issubdtype(array.dtype, jnp.floating):
-        return array.astype(dtype)
-    return array.astype(np.int32) if array.dtype == np.int64 else array
+    """Real numbers in the precision asked for; integers and truth values as they are."""
+    return array.astype(dtype) if jnp.issubdtype(array.dtype, jnp.floating) else array

@@ -145,3 +145,10 @@ def split(x: Array, sizes: int | Sequence[int], dim: int = 0) -> list[Array]:
         sizes = [min(sizes, length - at) for at in range(0, length, sizes)]
     ends = np.cumsum(sizes).tolist()
     return [part(x, dim, end - size, end) for end, size in zip(ends, sizes, strict=True)]
+
+
+def places(index: Any) -> Any:
+    """Indices as JAX has them in either precision; those of truth values are not known beforehand."""
+    if index.dtype == bool:
+        raise InputError("the network picks entries by their values, x[mask]: write it with where(mask, ..., ...).")
+    return index.astype(np.int32)

@@ -171,17 +171,15 @@ def _pad(x: Array, widths: Sequence[int], value: float = 0.0) -> Array:
     return jnp.pad(x, [(0, 0)] * (x.ndim - len(pairs)) + pairs, constant_values=value)
 
 
-def _at(x: Array, indices: Sequence[Any]) -> Any:
-    if any(index is not None and index.dtype == bool for index in indices):
-        raise InputError("the network picks entries by their values, x[mask]: write it with torch.where.")
-    return tuple(slice(None) if index is None else index for index in indices)
+def _at(indices: Sequence[Any]) -> Any:
+    return tuple(slice(None) if index is None else f.places(index) for index in indices)
 
 
 def _put(x: Array, indices: Sequence[Any], values: Array, accumulate: bool = False) -> Array:
     if len(indices) == 1 and indices[0] is not None and indices[0].dtype == bool and np.ndim(values) == 0:
         mask = jnp.reshape(indices[0], indices[0].shape + (1,) * (x.ndim - indices[0].ndim))
         return jnp.where(mask, x + values if accumulate else values, x)
-    place = jnp.asarray(x).at[_at(x, indices)]
+    place = jnp.asarray(x).at[_at(indices)]
     return place.add(values) if accumulate else place.set(values)
 
 
@@ -227,10 +225,10 @@ SHAPES: dict[str, Rule] = {
     "slice": f.part,
     "narrow": lambda x, dim, start, length: f.part(x, dim, start, start + length),
     "select": lambda x, dim, index: jax.lax.index_in_dim(x, index, dim, keepdims=False),
-    "index": lambda x, indices: jnp.asarray(x)[_at(x, indices)],
+    "index": lambda x, indices: jnp.asarray(x)[_at(indices)],
     "index_put": _put,
-    "index_select": lambda x, dim, index: jnp.take(x, index, axis=dim),
-    "gather": lambda x, dim, index, **_: jnp.take_along_axis(x, index, dim),
+    "index_select": lambda x, dim, index: jnp.take(x, f.places(index), axis=dim),
+    "gather": lambda x, dim, index, **_: jnp.take_along_axis(x, f.places(index), dim),
     "select_scatter": _into,
     "slice_scatter": lambda x, new, dim=0, start=None, end=None, step=1: _into(x, new, dim, slice(start, end, step)),
     "copy": lambda x, new, *_: jnp.broadcast_to(new, x.shape),
