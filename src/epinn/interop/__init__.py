@@ -1,7 +1,6 @@
 """Networks trained elsewhere, made ready for error bars."""
 
 import dataclasses
-import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,6 +13,7 @@ from ..network import AbstractNetwork, Solution
 from ..pinn import Pinn
 from ..problem import Problem
 from .converted import Converted
+from .frameworks import torch_module_of
 
 KNOWN = (
     "a JAX function, an Equinox, Flax (linen: with its variables), nnx or Keras model, a PyTorch module, a DeepXDE or PINA "
@@ -72,7 +72,7 @@ def convert(model: Any, problem: Problem, rules: Mapping[str, Any] | None = None
     if isinstance(model, AbstractNetwork | Converted):
         return model
     dimension, fields = problem.domain.dimension, len(problem.fields)
-    if (found := _torch_module(model)) is not None:
+    if (found := torch_module_of(model, problem.domain.coordinates)) is not None:
         from .torch_graph import convert as convert_torch
 
         return dataclasses.replace(convert_torch(found[0], dimension, rules), source=found[1])
@@ -100,7 +100,7 @@ def _network(model: Any, problem: Problem, features: Any, rules: Mapping[str, An
 
 def _named_layer(model: Any, name: str, problem: Problem, rules: Mapping[str, Any] | None) -> Converted:
     """What goes into a layer of a PyTorch module."""
-    found = _torch_module(model)
+    found = torch_module_of(model, problem.domain.coordinates)
     if found is None:
         raise InputError(
             f"a layer can be named ({name!r}) in PyTorch modules only; give features as a JAX function of one point."
@@ -109,15 +109,6 @@ def _named_layer(model: Any, name: str, problem: Problem, rules: Mapping[str, An
     from .torch_graph import convert as convert_torch
 
     return convert_torch(input_of(found[0], name), problem.domain.dimension, rules)
-
-
-def _torch_module(model: Any) -> tuple[Any, str] | None:
-    """The PyTorch module in a model of some framework, and the framework's name."""
-    if "torch" not in sys.modules:
-        return None  # nothing that was made with it can be here
-    from .frameworks import torch_module_of
-
-    return torch_module_of(model)
 
 
 def _solution(problem: Problem, network: AbstractNetwork, unknowns: Mapping[str, float]) -> Solution:

@@ -1,5 +1,6 @@
 """Files with networks, read as data. What can run code when it is opened is not opened, unless the user says so."""
 
+import copy
 import itertools
 import pickle
 import re
@@ -15,9 +16,9 @@ from safetensors.numpy import load_file
 from ..activation import ACTIVATIONS
 from ..errors import InputError, unknown_name
 from ..network import MLP
+from .torch_source import import_torch
 
 NESTED = ("model_state_dict", "state_dict", "model")  # where checkpoints of DeepXDE, Lightning and others keep their weights
-TORCH_MISSING = "it needs PyTorch: pip install 'epinn[torch]'"
 EXAMPLE = "architecture='2x32x32x1:tanh'"
 
 
@@ -29,6 +30,8 @@ def read(path: Path, architecture: Any = None, trust_file: bool = False) -> Any:
         from .onnx_graph import convert
 
         return convert(path)
+    if path.suffix == ".mdlus":
+        return _physicsnemo(path)
     weights = _safetensors(path) if path.suffix == ".safetensors" else _torch_file(path, trust_file)
     if not isinstance(weights, Mapping):
         return weights  # a whole module, from a file that is trusted
@@ -44,15 +47,19 @@ def _safetensors(path: Path) -> dict[str, np.ndarray]:
         raise InputError(f"{path} cannot be read as safetensors ({error}).") from None
 
 
+def _physicsnemo(path: Path) -> Any:
+    import_torch()
+    from .physicsnemo_file import read as read_physicsnemo
+
+    return read_physicsnemo(path)
+
+
 def _torch_file(path: Path, trust_file: bool) -> Any:
     """The weights in a file of PyTorch's; with trust, whatever is in it."""
     kind = _risky_kind(path)
     if kind is not None and not trust_file:
         raise _refusal(path, kind)
-    try:
-        import torch
-    except ImportError:
-        raise InputError(f"{path} cannot be read: {TORCH_MISSING}.") from None
+    torch = import_torch()
     try:
         if kind is not None:
             return (torch.jit.load if kind == "a TorchScript program" else _exported)(str(path))
@@ -66,9 +73,7 @@ def _torch_file(path: Path, trust_file: bool) -> Any:
 
 
 def _exported(path: str) -> Any:
-    import torch
-
-    return torch.export.load(path).module()
+    return import_torch().export.load(path).module()
 
 
 def _risky_kind(path: Path) -> str | None:
@@ -105,13 +110,9 @@ def _as_numpy(value: Any) -> np.ndarray:
 
 def _filled(module: Any, weights: Mapping[str, Any], path: Path) -> Any:
     """A PyTorch module with these weights; the user's own is left as it is."""
-    import copy
-
     if not hasattr(module, "load_state_dict"):
         raise InputError(f"the architecture of {path} is a text such as {EXAMPLE[13:]}, or a torch.nn.Module; got {module!r}.")
-    import torch
-
-    module = copy.deepcopy(module)
+    torch, module = import_torch(), copy.deepcopy(module)
     tensors = {name: torch.as_tensor(value) for name, value in weights.items()}
     floating = {tensor.dtype for tensor in tensors.values() if tensor.is_floating_point()}
     if len(floating) == 1:

@@ -173,6 +173,5 @@ def _by_source(converted: Converted, points: np.ndarray) -> list[np.ndarray]:
     """The same by the source, as far as it can tell."""
     if converted.reference is None:
         return []
-    parts = [converted.reference(points), *(converted.derivatives(points) if converted.derivatives else ())]
-    known = [not np.all(np.isnan(part)) for part in parts]  # PyTorch cannot differentiate everything twice
-    return parts[: known.index(False)] if False in known else parts
+    slopes = converted.derivatives(points) if converted.derivatives else ()
+    return [converted.reference(points), *(part for part in slopes if not np.all(np.isnan(part)))]  # not twice differentiable
