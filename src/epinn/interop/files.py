@@ -73,7 +73,10 @@ def _torch_file(path: Path, trust_file: bool) -> Any:
 
 
 def _exported(path: str) -> Any:
-    return import_torch().export.load(path).module()
+    module = import_torch().export.load(path).module()
+    for name in ("train", "eval"):  # a program has one mode, and refuses to be asked for another
+        vars(module).pop(name, None)
+    return module
 
 
 def _risky_kind(path: Path) -> str | None:
