@@ -231,7 +231,7 @@ def saved(path, network, arguments, name="FullyConnected", legacy=False):
     ],
 )
 def test_physicsnemo_files(tmp_path, kind, skips, adaptive, legacy):
-    """PhysicsNeMo itself is not installed: the file and its network are made by hand, as it describes them."""
+    """The file and its network are made by hand, as PhysicsNeMo describes them: installing it takes gigabytes."""
     from epinn.interop.physicsnemo_file import read
 
     network, path = StandIn(kind, skips, adaptive), tmp_path / "network.mdlus"
