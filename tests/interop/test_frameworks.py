@@ -37,6 +37,25 @@ def test_plain_modules_and_what_wraps_them():
     assert torch_module_of(lambda x: x) is None
 
 
+class Apart(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = stack(nn.Tanh)
+
+    def forward(self, x, t):
+        return self.body(torch.cat([x, t], dim=1)) * torch.exp(-t)
+
+
+@pytest.mark.parametrize(("coordinates", "columns"), [(("x", "t"), [0, 1]), (("t", "x"), [1, 0]), (("r", "z"), [0, 1])])
+def test_networks_that_take_one_column_each(coordinates, columns):
+    network, points = Apart(), points_in(np.float32)
+    module, source = torch_module_of(network, coordinates)
+    assert source == "PyTorch"
+    assert agrees(module)
+    apart = [torch.tensor(points[:, i : i + 1]) for i in columns]
+    assert np.allclose(torch_graph.convert(module, 2).reference(points), network(*apart).detach().numpy(), atol=1e-6)
+
+
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_torchscript_is_refused(rejects):
     with rejects("TorchScript"):

@@ -14,8 +14,8 @@ LIBRARIES = {"deepxde": "DeepXDE", "pina": "PINA", "physicsnemo": "PhysicsNeMo",
 def torch_module_of(obj: Any, coordinates: Sequence[str] | None = None) -> tuple[Any, str] | None:
     """The PyTorch module in a model and the library it comes from, or None where there is none.
 
-    `coordinates` are the names of the columns in the order in which they will come; libraries whose networks ask for columns by
-    name (PINA) need them where their own problem is not at hand, or has another order.
+    `coordinates` are the names of the columns in the order in which they will come. Networks that ask for columns by name
+    (PINA) need them where their own problem is not at hand, or has another order; so do networks called as net(x, t).
     """
     library = _library(obj)
     if library == "DeepXDE":
@@ -33,7 +33,7 @@ def torch_module_of(obj: Any, coordinates: Sequence[str] | None = None) -> tuple
         raise InputError("a TorchScript module cannot be looked into: give the module that it was made from.")
     if _asks_by_name(module):
         return _with_labels(module, coordinates, coordinates), "PINA"
-    return module, _library(module) or "PyTorch"
+    return _with_one_input(module, coordinates or ()), _library(module) or "PyTorch"
 
 
 def _library(obj: Any) -> str | None:
@@ -73,9 +73,29 @@ def _with_labels(module: Any, labels: Sequence[str] | None, coordinates: Sequenc
         )
     if sorted(labels) != sorted(coordinates):
         raise InputError(f"the network is for {', '.join(labels)}, and the problem for {', '.join(coordinates)}.")
-    from .pina_labels import Labelled
+    from .columns import Labelled
 
     return Labelled(module, tuple(labels), tuple(coordinates))
+
+
+def _with_one_input(module: Any, coordinates: Sequence[str]) -> Any:
+    """A module that takes as many arguments as there are coordinates gets one each: by their names, or else in their order."""
+    names = _required_arguments(module)
+    if len(names) < 2 or len(names) != len(coordinates):
+        return module
+    from .columns import Separate
+
+    by_name = sorted(names) == sorted(coordinates)
+    return Separate(module, [list(coordinates).index(name) if by_name else i for i, name in enumerate(names)])
+
+
+def _required_arguments(module: Any) -> list[str]:
+    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    try:
+        arguments = inspect.signature(module.forward).parameters.values()
+    except (TypeError, ValueError):
+        return []
+    return [entry.name for entry in arguments if entry.kind in positional and entry.default is inspect.Parameter.empty]
 
 
 def _asks_by_name(module: Any) -> bool:

@@ -134,6 +134,7 @@ PRODUCTS: dict[str, Rule] = {
     "lerp": lambda x, y, weight: x + weight * (y - x),
     "einsum": lambda formula, operands, **_: jnp.einsum(formula, *operands, precision=PRECISION),
     "outer": jnp.outer,
+    "linalg_matrix_exp": jax.scipy.linalg.expm,
     "bilinear": lambda x, y, weight, bias=None: (
         jnp.einsum("...i,kij,...j->...k", x, weight, y, precision=PRECISION) + (0 if bias is None else bias)
     ),

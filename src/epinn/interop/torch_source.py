@@ -1,8 +1,8 @@
 """A PyTorch module in its own framework: its precision, its values and its own derivatives, which an import is checked by."""
 
+import contextlib
 import copy
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ def import_torch() -> Any:
     return torch
 
 
-@contextmanager
+@contextlib.contextmanager
 def evaluating(module: Any) -> Iterator[None]:
     """The module in evaluation mode; every part gets its own mode back."""
     modes = [(part, part.training) for part in module.modules()]
@@ -58,42 +58,41 @@ def only_tensor(output: Any, points: int) -> Any:
 
 
 def reference(module: Any) -> Callable[[np.ndarray], np.ndarray]:
-    """The module's own values at points (n, d), in its own precision; at points in double precision, in that."""
+    """The module's own values at points (n, d), in its own precision; at points in double precision, in that if it can."""
     torch = import_torch()
 
-    def values(points: np.ndarray) -> np.ndarray:
-        at, x = _at_precision(module, points)
+    def values(at: Any, x: Any) -> np.ndarray:
         with evaluating(at), torch.no_grad():
-            return only_tensor(at(x), len(points)).cpu().numpy()
+            return only_tensor(at(x), len(x)).cpu().numpy()
 
-    return values
+    return lambda points: _in_precision_of(points, module, values)
 
 
 def derivatives(module: Any) -> Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]:
     """The module's own first and unmixed second derivatives, (n, fields, d); NaN where PyTorch cannot differentiate twice."""
     torch = import_torch()
 
-    def by_autograd(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        at, x = _at_precision(module, points)
+    def by_autograd(at: Any, x: Any) -> tuple[np.ndarray, np.ndarray]:
         x.requires_grad_()
         with evaluating(at), torch.enable_grad():
-            u = only_tensor(at(x), len(points))
+            u = only_tensor(at(x), len(x))
             slopes = [_gradient(column, x) for column in u.unbind(1)]
             curvatures = [_curvature(slope, x) for slope in slopes]
         first, second = (torch.stack(part, 1).detach().cpu().numpy() for part in (slopes, curvatures))
         return first, second
 
-    return by_autograd
+    return lambda points: _in_precision_of(points, module, by_autograd)
 
 
-def _at_precision(module: Any, points: np.ndarray) -> tuple[Any, Any]:
-    """The module and the points in one precision: a copy in double precision tells a wrong rule from a rounding error."""
+def _in_precision_of(points: np.ndarray, module: Any, compute: Callable[[Any, Any], Any]) -> Any:
+    """In double precision, which tells a wrong rule from a rounding error, where points and module allow it."""
     torch = import_torch()
-    dtype = torch.float64 if points.dtype == np.float64 else floating_type(module)
-    if dtype != floating_type(module):
-        module = copy.deepcopy(module).double()
     device = next((tensor.device for tensor in (*module.parameters(), *module.buffers())), None)
-    return module, torch.tensor(points, dtype=dtype, device=device)
+    own = floating_type(module)
+    if points.dtype == np.float64 and own != torch.float64:
+        with contextlib.suppress(Exception):  # some modules cannot be copied, some insist on single precision
+            return compute(copy.deepcopy(module).double(), torch.tensor(points, dtype=torch.float64, device=device))
+    return compute(module, torch.tensor(points, dtype=own, device=device))
 
 
 def _gradient(column: Any, x: Any) -> Any:

@@ -1,4 +1,4 @@
-"""PINA's networks may ask for columns by name. Here plain tensors answer, so that PyTorch can record them."""
+"""Networks that do not take one array: some are called with a column for each coordinate, PINA's ask for columns by name."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -7,6 +7,18 @@ from typing import Any
 import torch
 
 from ..errors import InputError
+
+
+class Separate(torch.nn.Module):
+    """A network that is called as net(x, t), with one column each."""
+
+    def __init__(self, model: torch.nn.Module, order: Sequence[int]):
+        super().__init__()
+        self.model = model
+        self.order = list(order)
+
+    def forward(self, x: Any) -> Any:
+        return self.model(*(x[:, i : i + 1] for i in self.order))
 
 
 class Labelled(torch.nn.Module):
@@ -25,7 +37,7 @@ class Labelled(torch.nn.Module):
 
 @contextmanager
 def _answering(labels: list[str]) -> Iterator[None]:
-    """While it lasts, tensors know `extract` and `labels`; those that were extracted know which columns they are."""
+    """While it lasts, plain tensors, which PyTorch can record, know `extract` and `labels`, and what they were extracted as."""
 
     def names(tensor: Any) -> list[str]:
         return tensor.__dict__.get("_epinn_labels", labels)
