@@ -65,6 +65,17 @@ def test_numbers_and_fixed_arrays_are_no_weights_where_there_are_others():
     assert sorted(value.shape for value in converted.parameters.values()) == [(2, 6), (6, 1)]
 
 
+def test_plain_numbers_among_the_parameters_are_no_weights(problem):
+    pinn = adopt((lambda p, x: p["scale"] * jnp.tanh(x @ p["a"]) @ p["b"], {"a": A, "b": B, "scale": 2.0}), problem)
+    assert np.asarray(pinn(POINTS)) == pytest.approx(2 * EXPECTED, abs=1e-5)
+    assert not pinn.warnings
+
+
+def test_weights_of_the_same_name_are_kept_apart():
+    converted = convert((lambda p, x: jnp.tanh(x @ p["a"]["b"]) @ p["a.b"], {"a": {"b": A}, "a.b": B}), 2, 1)
+    assert len(converted.parameters) == 2
+
+
 def test_in_double_precision_it_is_a_function_of_double_precision(problem):
     converted = convert(FUNCTIONS["of a point"], 2, 1)
     with jax.enable_x64(True):
@@ -163,8 +174,9 @@ def test_a_linen_module_needs_its_variables(problem, rejects):
         adopt(module, problem)
 
 
-def test_keras_on_tensorflow_is_refused(problem, rejects, monkeypatch):
+@pytest.mark.parametrize("backend", ["tensorflow", "torch"])
+def test_keras_on_another_backend_is_refused(problem, rejects, monkeypatch, backend):
     keras = pytest.importorskip("keras")
-    monkeypatch.setattr(sys.modules["keras"].backend, "backend", lambda: "tensorflow")
+    monkeypatch.setattr(sys.modules["keras"].backend, "backend", lambda: backend)
     with rejects("KERAS_BACKEND"):
         adopt(keras.Sequential([keras.Input((2,)), keras.layers.Dense(1)]), problem)

@@ -72,12 +72,14 @@ def convert(model: Any, problem: Problem, rules: Mapping[str, Any] | None = None
     if isinstance(model, AbstractNetwork | Converted):
         return model
     dimension, fields = problem.domain.dimension, len(problem.fields)
-    if (found := torch_module_of(model, problem.domain.coordinates)) is not None:
+    from .jax_models import convert as convert_jax
+    from .jax_models import is_keras
+
+    found = None if is_keras(model) else torch_module_of(model, problem.domain.coordinates)
+    if found is not None:
         from .torch_graph import convert as convert_torch
 
         return dataclasses.replace(convert_torch(found[0], dimension, rules), source=found[1])
-    from .jax_models import convert as convert_jax
-
     converted = convert_jax(model, dimension, fields)
     if converted is None:
         raise InputError(f"a {type(model).__name__} is not a network that can be imported; known are {KNOWN}.")

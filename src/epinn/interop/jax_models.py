@@ -50,10 +50,12 @@ def convert(model: Any, dimension: int, fields: int) -> Converted | None:
     native = _native(model, dimension, fields)
     if native is None:
         return None
-    names, parameters, tree = _named(native.parameters)
+    arrays, numbers = eqx.partition(native.parameters, lambda leaf: hasattr(leaf, "dtype"))
+    names, parameters, tree = _named(arrays)
 
     def call(given: Mapping[str, Any], *inputs: Array) -> Array:
-        return native.call(jax.tree.unflatten(tree, [given[name] for name in names]), native.constants, *inputs)
+        whole = eqx.combine(jax.tree.unflatten(tree, [given[name] for name in names]), numbers)
+        return native.call(whole, native.constants, *inputs)
 
     convention = _convention(functools.partial(call, parameters), dimension, fields, native.source)
 
@@ -120,11 +122,9 @@ def _nnx(model: Any) -> Native | None:
 
 
 def _keras(model: Any) -> Native | None:
-    if not _belongs(model, "keras", "Model"):
+    if not is_keras(model):
         return None
     backend = sys.modules["keras"].backend.backend()
-    if backend == "torch":
-        return None  # then it is a PyTorch module, and imported as such
     if backend != "jax":
         raise InputError(f"this Keras model runs on {backend}; set KERAS_BACKEND=jax and load it again.")
     parameters, rest = ([np.asarray(v) for v in part] for part in (model.trainable_variables, model.non_trainable_variables))
@@ -180,6 +180,7 @@ def _named(tree: Any) -> tuple[list[str], dict[str, np.ndarray], Any]:
     """The arrays of any tree by name."""
     pairs, structure = jax.tree_util.tree_flatten_with_path(tree)
     names = [jax.tree_util.keystr(path, simple=True, separator=".") for path, _ in pairs]
+    names = names if len(set(names)) == len(names) else [f"{name}#{i}" for i, name in enumerate(names)]
     return names, {name: np.asarray(leaf) for name, (_, leaf) in zip(names, pairs, strict=True)}, structure
 
 
@@ -191,6 +192,11 @@ def _belongs(model: Any, module: str, name: str) -> bool:
     """Whether this is an instance of a class of a framework, which is not imported for the question."""
     kind = getattr(sys.modules.get(module), name, None)
     return isinstance(kind, type) and isinstance(model, kind)
+
+
+def is_keras(model: Any) -> bool:
+    """Also where it is a PyTorch module by birth, whose weights PyTorch's export does not see."""
+    return _belongs(model, "keras", "Model")
 
 
 def _is_torch(model: Any) -> bool:
