@@ -2,13 +2,16 @@
 
 import dataclasses
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from jaxtyping import PRNGKeyArray
 
+from ..batch import stack
+from ..channel import Channel
 from ..errors import InputError, unknown_name
+from ..goodness import Goodness
 from ..network import AbstractNetwork, Solution
 from ..pinn import Pinn
 from ..problem import Problem
@@ -45,13 +48,14 @@ def adopt(
             "a network from a state dict cannot have fields that are made positive; drop positive from the problem."
         )
     network, warnings = _network(content, problem, features, rules)
+    solution, channels = _solution(problem, network, unknowns or {}), problem.channels(key)
     return Pinn(
-        solution=_solution(problem, network, unknowns or {}),
+        solution=solution,
         problem=problem,
-        channels=problem.channels(key),
+        channels=channels,
         points_key=key,
         seconds=time.perf_counter() - started,
-        warnings=warnings,
+        warnings=[*warnings, *_misfits(solution, channels)],
         trained_elsewhere=True,
     )
 
@@ -111,6 +115,14 @@ def _named_layer(model: Any, name: str, problem: Problem, rules: Mapping[str, An
     from .torch_graph import convert as convert_torch
 
     return convert_torch(input_of(found[0], name), problem.domain.dimension, rules)
+
+
+def _misfits(solution: Solution, channels: Sequence[Channel]) -> list[str]:
+    """A sentence for each condition that the network is far from meeting: a band takes it for a solution."""
+    stacked = stack([tuple(channels)])
+    found = Goodness.of(stacked, stack([solution])).misfits(0, stacked)
+    advice = "the network does not solve this problem, and its band is not to be trusted."
+    return [f"{text.partition(': this fit')[0]}: {advice}" for text in found]
 
 
 def _solution(problem: Problem, network: AbstractNetwork, unknowns: Mapping[str, float]) -> Solution:
