@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: setup demo test lint bench browser clean
+.PHONY: setup demo test test-interop lint bench browser clean
 
 setup: .venv/developer  ## an environment with epinn and the tools to work on it
 
@@ -35,6 +35,16 @@ lint: .venv/developer  ## style and types
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+INTEROP := .venv-interop
+
+$(INTEROP)/installed: tests/interop/requirements.txt pyproject.toml
+	$(PYTHON) -m venv $(INTEROP)
+	$(INTEROP)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]' --requirement $<
+	@touch $@
+
+test-interop: $(INTEROP)/installed  ## networks of PyTorch, DeepXDE, ONNX, Flax, Haiku and Keras, which are installed for it
+	DDE_BACKEND=pytorch KERAS_BACKEND=jax $(INTEROP)/bin/python -m pytest -n 2 --dist worksteal -q tests/interop
+
 PEERS := .venv-peers
 
 $(PEERS)/installed: benchmarks/peers/requirements.txt
@@ -50,4 +60,4 @@ bench: .venv/user $(PEERS)/installed  ## speed against PyTorch, DeepXDE and jinn
 	$(BIN)/python benchmarks/page.py
 
 clean:
-	rm -rf .venv .venv-peers build dist .pytest_cache .mypy_cache .ruff_cache
+	rm -rf .venv .venv-interop .venv-peers build dist .pytest_cache .mypy_cache .ruff_cache

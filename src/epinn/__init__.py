@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from .conditions import Constant, Data, Dirichlet, Equation, Initial, Neumann, Periodic, Robin
     from .domain import Box
     from .errors import Diverged, EpinnError, InputError
+    from .interop import adopt
     from .methods import DropoutMethod, EpinetMethod, HmcMethod, attach
     from .network import Solution
     from .pinn import Base, Pinn, fit, fit_seeds
@@ -25,6 +26,7 @@ _HOMES = {
     "conditions": ("Constant", "Data", "Dirichlet", "Equation", "Initial", "Neumann", "Periodic", "Robin"),
     "domain": ("Box",),
     "errors": ("Diverged", "EpinnError", "InputError"),
+    "interop": ("adopt",),
     "methods": ("DropoutMethod", "EpinetMethod", "HmcMethod", "attach"),
     "network": ("Solution",),
     "pinn": ("Base", "Pinn", "fit", "fit_seeds"),

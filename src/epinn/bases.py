@@ -30,7 +30,9 @@ class Bases:
         return all(self._has(_stem(plan, case, sees_data), case) for case in plan.cases)
 
     def get(self, plan: Plan, progress: Progress, *, sees_data: bool = True) -> list[Pinn]:
-        """The base PINNs of all cases of a plan."""
+        """The base PINNs of all cases of a plan. A network that was trained elsewhere has its own file, and none here."""
+        if plan.origin is not None:
+            return fit_base(plan, progress)
         stems = [_stem(plan, case, sees_data) for case in plan.cases]
         if not self.has(plan, sees_data=sees_data):
             keeper = Keeper(progress, self._folder / UNFINISHED, f"{plan.identity()} {sees_data}")

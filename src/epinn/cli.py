@@ -13,6 +13,7 @@ from .errors import EpinnError, InputError
 
 if TYPE_CHECKING:
     from .experiment import Plan
+    from .interop.origin import Origin
     from .paper.published import Published
     from .paper.reproduce import Reproduction
     from .runs import RunFolder
@@ -101,6 +102,34 @@ def compare(
     _experiment(_plan(problem, methods, noise, range(seed, seed + seeds), preset, set_), preset, out, json)
 
 
+@app.command()
+def attach(
+    model: Annotated[
+        str, typer.Argument(help="An .onnx, .safetensors or state-dict file, or path/to/file.py:variable for a live object.")
+    ],
+    problem: Annotated[str, typer.Option(help="What the network solves: a shipped problem, or path/to/file.py:name.")],
+    method: Annotated[str, typer.Option(help="The method, or several separated by commas.")] = "epinet",
+    features: Annotated[str | None, typer.Option(help="The layer (PyTorch) whose input an epinet of the paper's sees.")] = None,
+    architecture: Annotated[
+        str | None, typer.Option(help="Of a file with weights alone: 2x32x32x1:tanh, or path/to/file.py:variable for a module.")
+    ] = None,
+    trust_file: Annotated[
+        bool, typer.Option("--trust-file", help="Open a file that can run any code on this machine when it is opened.")
+    ] = False,
+    noise: Noise = None,
+    seed: Seed = 0,
+    preset: Preset = "fast",
+    set_: Set = None,
+    out: Out = None,
+    json: Json = False,
+) -> None:
+    """Give a network that was trained elsewhere a band, and write the folder that `run` writes."""
+    from .interop.origin import Origin
+
+    origin = Origin.find(model, architecture, features, trust_file)
+    _experiment(_plan(problem, method, noise, range(seed, seed + 1), preset, set_, origin=origin), preset, out, json)
+
+
 def main() -> None:
     """The entry point: a mistake is one line on standard error and exit code 2; other failures exit with 1."""
     try:
@@ -137,6 +166,7 @@ def _plan(
     preset: str,
     assignments: list[str] | None,
     sigmas: list[str] | None = None,
+    origin: "Origin | None" = None,
 ) -> "Plan":
     """What the arguments ask for, checked."""
     from .experiment import Plan
@@ -152,15 +182,26 @@ def _plan(
         seeds=tuple(seeds),
         settings=settings_of(preset, problem).changed(parse(assignments or [])),
         disturb=numbers(sigmas or []),
+        origin=origin,
     )
+    _match_precision(plan)
     plan.check()
     return plan
+
+
+def _match_precision(plan: "Plan") -> None:
+    """A network in double precision stays in double precision."""
+    if plan.origin is not None and plan.origin.is_double(plan.problems()[0]):
+        import jax
+
+        jax.config.update("jax_enable_x64", True)
 
 
 def _experiment(plan: "Plan", preset: str, out: Path | None, as_json: bool) -> None:
     from .runs import RunFolder
 
-    _execute(plan, RunFolder.create(out, plan.describe(preset), f"{plan.source.name}-{'-'.join(plan.methods)}"), as_json)
+    names = (plan.source.name, *([plan.origin.name] if plan.origin else []), *plan.methods)
+    _execute(plan, RunFolder.create(out, plan.describe(preset), "-".join(names)), as_json)
 
 
 @app.command()
@@ -252,6 +293,7 @@ def resume(folder: Annotated[Path, typer.Argument(help="A run folder.")], json: 
         plan = Plan.from_description(description)
     except LookupError as error:
         raise InputError(f"{folder / 'run.json'} does not describe a whole run: it has no {error}.") from None
+    _match_precision(plan)
     _execute(plan, existing, json)
 
 

@@ -16,9 +16,11 @@ from .errors import InputError
 from .evaluation import Evaluation, evaluate
 from .goodness import Goodness
 from .held_out import compare_held_out, inferred_noise
+from .interop.origin import Origin
 from .memory import limited_to
 from .methods import attach_seeds
 from .methods.laplace import LaplaceMethod
+from .network import trainable
 from .pinn import Pinn, fit_seeds
 from .posterior import Posterior
 from .problem import Problem, as_key
@@ -52,6 +54,7 @@ class Plan:
     seeds: tuple[int, ...]
     settings: Settings
     disturb: Mapping[str, float] = field(default_factory=dict)  # noise that is added to kinds of conditions, and known
+    origin: Origin | None = None  # of a network that was trained elsewhere and takes the place of the base
 
     @property
     def cases(self) -> list[Case]:
@@ -78,6 +81,7 @@ class Plan:
                 self.seeds,
                 self.settings.flat(),
                 dict(self.disturb),
+                self.origin and self.origin.describe(),
                 __version__,
             ]
         )
@@ -87,13 +91,19 @@ class Plan:
         problem = self.problems()[0]
         problem.check()
         rows = sum(channel.target.size for channel in problem.channels(0))
-        network = jax.eval_shape(lambda key: self.settings.base.network(problem.domain, len(problem.fields), key), _key(0, 1))
-        size = sum(leaf.size for leaf in jax.tree.leaves(network)) + len(problem.parameters)
+        size = sum(leaf.size for leaf in jax.tree.leaves(self._network(problem))) + len(problem.parameters)
         with limited_to(self.settings.compute.memory):
             for name in self.methods:
                 self.settings.methods[name].check(problem, rows, size)
         if self.settings.predict.draws < 2:
             raise InputError("predict.draws must be at least 2.")
+
+    def _network(self, problem: Problem) -> Any:
+        """The parameters of the base network, or what they look like."""
+        if self.origin is not None:
+            return trainable(self.origin.pinn(problem).solution.network)[0]
+        base, fields = self.settings.base, len(problem.fields)
+        return jax.eval_shape(lambda key: base.network(problem.domain, fields, key), _key(0, 1))
 
     def describe(self, preset: str) -> dict[str, Any]:
         """All that defines this plan, as plain data."""
@@ -105,6 +115,7 @@ class Plan:
             "seeds": list(self.seeds),
             "preset": preset,
             "settings": self.settings.flat(),
+            **({} if self.origin is None else {"network": self.origin.describe()}),
         }
 
     @classmethod
@@ -115,7 +126,8 @@ class Plan:
         source, seeds = find(description["problem"]), tuple(description["seeds"])
         if description.get("fingerprint", source.fingerprint) != source.fingerprint:
             raise InputError(f"the file of {source.name} has changed since this run began; start a new run for it.")
-        return cls(source, tuple(description["methods"]), (description["noise"],), seeds, settings)
+        origin = Origin.from_description(description["network"]) if "network" in description else None
+        return cls(source, tuple(description["methods"]), (description["noise"],), seeds, settings, origin=origin)
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,8 +143,11 @@ class Result:
 def fit_base(plan: Plan, progress: Progress, *, sees_data: bool = True, epochs: int | None = None) -> list[Pinn]:
     """The base PINNs of all cases; with `epochs=0`, as they are before training.
 
-    A base that does not see the measurements is the same at every noise level. It is given back with all conditions.
+    A base that does not see the measurements is the same at every noise level. It is given back with all conditions. A
+    network that was trained elsewhere is taken as it is.
     """
+    if plan.origin is not None:
+        return [plan.origin.pinn(problem) for problem in plan.problems()]
     base = (
         plan.settings.base
         if epochs is None

@@ -129,6 +129,7 @@ class Pinn:
     warnings: list[str] = field(default_factory=list)
     has_seen_all: bool = True  # whether it was trained on all its channels
     regularised: bool = False  # whether the prior on the weights took part in its training
+    trained_elsewhere: bool = False
 
     def __call__(self, points: Any) -> Float[Array, "n fields"]:
         return self.solution(as_points(points, self.problem.domain))

@@ -248,7 +248,7 @@ class Problem:
 
         def before_softplus(x: Float[Array, " d"]) -> Float[Array, " fields"]:
             exact = self.exact_at(x[None])[0]
-            return jnp.where(columns, _before_softplus(jnp.where(columns, exact, 1.0)), exact)
+            return jnp.where(columns, before_softplus(jnp.where(columns, exact, 1.0)), exact)
 
         network = Opaque(before_softplus if columns.any() else lambda x: self.exact_at(x[None])[0])
         guesses = {}
@@ -286,7 +286,7 @@ def _is_held_out(condition: Condition) -> bool:
     return isinstance(condition, Data) and condition.held_out
 
 
-def _before_softplus(value: Array) -> Array:
+def before_softplus(value: Array) -> Array:
     """What softplus turns into `value`, also where exp(value) is no number any more."""
     return value + jnp.log(-jnp.expm1(-value))
 

@@ -156,8 +156,10 @@ def _pictures(folder: Path, first: int) -> list[tuple[int, Picture]]:
 def _facts(run: Json) -> dict[str, str]:
     machine, versions = run["machine"], {"epinn": run["epinn"]} | run["versions"]
     times = [run[name][:16].replace("T", " ") for name in ("started", "ended") if name in run]
+    network = {"Network": f"{Path(run['network']['model']).name}, trained elsewhere"} if "network" in run else {}
     return {
         "Command": f"`{run['command']}`",
+        **network,
         "Seeds": _seeds(run["seeds"]).removeprefix("seeds ").removeprefix("seed "),
         "Machine": f"{machine['device']}, {machine['system']}, {'double' if machine['float64'] else 'single'} precision",
         "Versions": ", ".join(f"{name} {version}" for name, version in versions.items()),

@@ -21,7 +21,7 @@ from .storage import finite, load_tree, save_tree, write_atomically, write_json
 from .train import Progress
 
 MARKER = "epinn"  # the key in run.json by which we know a folder as ours
-IDENTITY = ("problem", "methods", "noise", "seeds", "settings")
+IDENTITY = ("problem", "network", "methods", "noise", "seeds", "settings")
 
 
 class RunFolder:
@@ -142,7 +142,9 @@ def _execute(plan: Plan, folder: RunFolder, progress: Progress) -> list[dict[str
         done = {record["seed"] for record in records if record["method"] == method}
         keeper = Keeper(progress, unfinished, f"{plan.identity()} {method}")
         if done == set(plan.seeds):
-            results = reopen_method(plan, method, pinns, [load_tree(folder.posterior_path(method, s)) for s in plan.seeds])
+            programs = getattr(pinns[0].solution.network, "programs", ())
+            stored = [load_tree(folder.posterior_path(method, seed), programs) for seed in plan.seeds]
+            results = reopen_method(plan, method, pinns, stored)
         else:
             records, done = [record for record in records if record["method"] != method], set()
             sees = chosen.base_sees_data

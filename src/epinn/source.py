@@ -69,7 +69,7 @@ def find(spec: str) -> Source:
 
 
 def _load(path: Path, name: str) -> Any:
-    module = _execute(path)
+    module = execute_file(path)
     known = {key: value for key, value in vars(module).items() if not key.startswith("_") and _is_problem(value, path)}
     if not name:
         only = [key for key, value in known.items() if isinstance(value, Problem)]
@@ -81,7 +81,7 @@ def _load(path: Path, name: str) -> Any:
     return known[name]
 
 
-def _execute(path: Path) -> ModuleType:
+def execute_file(path: Path) -> ModuleType:
     """The user's file as a module; its own failure is told with its line."""
     if not path.is_file():
         raise InputError(f"there is no file {path}.")

@@ -6,7 +6,7 @@ import json
 import math
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from safetensors.numpy import save as to_bytes
 
 from .activation import ACTIVATIONS, Activation
 from .errors import InputError
+from .interop.program import Program
 
 HOME = __name__.rpartition(".")[0]
 
@@ -30,13 +31,13 @@ def save_tree(tree: Any, path: Path) -> None:
     write_atomically(path, to_bytes(tensors, metadata={"epinn": json.dumps(structure)}))
 
 
-def load_tree(path: Path) -> Any:
-    """Read a tree that `save_tree` wrote."""
+def load_tree(path: Path, programs: Iterable[Program] = ()) -> Any:
+    """Read a tree that `save_tree` wrote. Functions that are not epinn's own are not in the file; `programs` has them."""
     try:
         with safe_open(path, framework="numpy") as file:
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  (no mapping)
             structure = json.loads(file.metadata()["epinn"])
-        return _unpack(structure, tensors)
+        return _unpack(structure, tensors, {program.digest: program for program in programs})
     except (OSError, SafetensorError, LookupError, TypeError, ValueError, AttributeError, ImportError) as error:
         if isinstance(error, InputError):
             raise
@@ -84,6 +85,8 @@ def _pack(node: Any, tensors: dict[str, np.ndarray]) -> Any:
         return {"array": name}
     if isinstance(node, Activation):
         return {"activation": node.name}
+    if isinstance(node, Program):
+        return {"program": node.digest}
     if isinstance(node, eqx.Module) and type(node).__module__.startswith(f"{HOME}."):
         content = {field.name: _pack(getattr(node, field.name), tensors) for field in fields(node)}
         return {"module": f"{type(node).__module__.removeprefix(HOME)}:{type(node).__qualname__}", "content": content}
@@ -96,16 +99,20 @@ def _pack(node: Any, tensors: dict[str, np.ndarray]) -> Any:
     raise InputError(f"a {type(node).__name__} cannot be stored in a file; only epinn's own networks can.")
 
 
-def _unpack(node: dict[str, Any], tensors: dict[str, np.ndarray]) -> Any:
+def _unpack(node: dict[str, Any], tensors: dict[str, np.ndarray], programs: dict[str, Program]) -> Any:
     ((kind, content),) = [(k, v) for k, v in node.items() if k != "content"]
     if kind == "array":
         return jnp.asarray(tensors[content])
     if kind == "activation":
         return ACTIVATIONS[content]
+    if kind == "program":
+        if content not in programs:
+            raise InputError("the file belongs to a network that was trained elsewhere, which is needed to read it.")
+        return programs[content]
     if kind == "tuple":
-        return tuple(_unpack(child, tensors) for child in content)
+        return tuple(_unpack(child, tensors, programs) for child in content)
     if kind == "dict":
-        return {key: _unpack(child, tensors) for key, child in content.items()}
+        return {key: _unpack(child, tensors, programs) for key, child in content.items()}
     if kind == "value":
         return content
     module, _, name = content.partition(":")
@@ -114,4 +121,4 @@ def _unpack(node: dict[str, Any], tensors: dict[str, np.ndarray]) -> Any:
     found = getattr(importlib.import_module(module, HOME), name)
     if not (isinstance(found, type) and issubclass(found, eqx.Module)):
         raise InputError(f"the file names {content!r}, which is no module of epinn's.")
-    return found(**{key: _unpack(child, tensors) for key, child in node["content"].items()})
+    return found(**{key: _unpack(child, tensors, programs) for key, child in node["content"].items()})

@@ -59,6 +59,10 @@ class ChainMethod(Method):
         return tolerant(channel, self.tolerance)
 
     @property
+    def moves_the_network(self) -> bool:
+        return True
+
+    @property
     def uses_sigma(self) -> bool:
         return True
 

@@ -50,6 +50,10 @@ class EnsembleMethod(Method):
             raise InputError("ensemble.members must be at least 2, ensemble.prior_sd positive.")
 
     @property
+    def retrains(self) -> bool:
+        return True
+
+    @property
     def uses_sigma(self) -> bool:
         return True
 

@@ -239,6 +239,10 @@ class EpinetMethod(Method):
         return self.objective == "calibrated"
 
     @property
+    def moves_the_network(self) -> bool:
+        return self.train_base
+
+    @property
     def uses_sigma(self) -> bool:
         return self.objective == "calibrated"
 

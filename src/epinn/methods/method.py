@@ -36,6 +36,16 @@ class Method(ABC):
         return True
 
     @property
+    def retrains(self) -> bool:
+        """Whether it trains networks of its own."""
+        return False
+
+    @property
+    def moves_the_network(self) -> bool:
+        """Whether the middle of its band may be elsewhere than the base PINN."""
+        return False
+
+    @property
     def is_linearised(self) -> bool:
         """Whether its spread is that of the linearised posterior, with which other methods are compared."""
         return False

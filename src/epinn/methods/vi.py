@@ -85,6 +85,10 @@ class ViMethod(Method):
         return tolerant(channel, self.tolerance)
 
     @property
+    def moves_the_network(self) -> bool:
+        return True
+
+    @property
     def uses_sigma(self) -> bool:
         return True
 
