@@ -177,7 +177,7 @@ def reliability_table(rows: Sequence[Mapping[str, Any]]) -> None:
         covered = [f"{row['coverage'][level]:.3f}" for level in ("0.5", "0.8", "0.95")]
         scores = ["-" if row[name] is None else f"{row[name]:.3g}" for name in ("sharpness", "rmse", "interval_score")]
         table.add_row(row["method"], *covered, f"{row['standard_error']:.3f}", *scores)
-    console = Console()
+    console = _console()
     console.print(table)
     for row in rows:
         for name, found in row["unknowns"].items():
