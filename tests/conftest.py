@@ -8,6 +8,8 @@ from pathlib import Path
 import jax
 import pytest
 
+MOST_MAPS = 40_000  # of the 65,530 that Linux allows by default
+
 
 def pytest_configure(config: pytest.Config) -> None:
     """Most of the suite's time is compilation; JAX keeps its result here, so that the second run is fast."""
@@ -47,3 +49,12 @@ def rejects() -> Callable:
             assert re.search(rf"(?<!\w){re.escape(word)}(?!\w)", message), f"{word!r} is not named in: {message}"
 
     return check
+
+
+@pytest.fixture(autouse=True)
+def few_programs():
+    """Every compiled program takes some of the memory maps that a process may have; without them the compiler crashes."""
+    yield
+    maps = Path("/proc/self/maps")
+    if maps.exists() and maps.read_bytes().count(b"\n") > MOST_MAPS:
+        jax.clear_caches()

@@ -110,7 +110,7 @@ def test_noise_is_described_with_its_origin():
     lines = [(d["channel"], d["rows"], d["noise"], d["sigma"], d["origin"]) for d in describe_noise(made[1:])]
     assert lines == [
         ("data", 3, "known", pytest.approx(0.2), "given by the user"),
-        ("data 2", 3, "unknown", None, "inferred"),
+        ("data 2", 3, "unknown", pytest.approx(TOLERANCE), "inferred"),
         ("boundary", 2, "exact", pytest.approx(0.2), "tolerance"),
     ]
 

@@ -165,8 +165,8 @@ def test_gauss_newton_goes_on_where_it_stopped_and_ends_the_same(tmp_path, eager
     base = dataclasses.replace(BASE, epochs=50, newton=40)
     (expected,) = fit_seeds([problem()], keys=[0], base=base)
     with pytest.raises(KeyboardInterrupt):
-        fit_seeds([problem()], keys=[0], base=base, progress=every_time(Stops("newton", 20), tmp_path))
+        fit_seeds([problem()], keys=[0], base=base, progress=every_time(Stops("newton 2", 20), tmp_path))
     listener = Stops()
     (found,) = fit_seeds([problem()], keys=[0], base=base, progress=every_time(listener, tmp_path))
-    assert listener.first["newton"] > 0
+    assert listener.first["newton 2"] > 0
     assert_same(found.solution, expected.solution)

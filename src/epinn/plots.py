@@ -1,41 +1,30 @@
-"""Pictures of evaluations: several methods on the same problem, side by side on the same scales.
+"""Pictures of evaluations: several methods on the same problem, side by side on the same scales."""
 
-Figures are made without pyplot, so nothing is shown, stored or registered anywhere: whoever calls saves them.
-"""
-
-import math
-import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
 
 from .domain import TIME, Box
 from .errors import InputError
 from .evaluation import Evaluation
+from .panels import BLACK, BLUE, DPI, ORANGE, PER_ROW, PLAIN, TEXT, dress, few_ticks, legend, merits, panel_grid, span_of, title
 from .stream import Prediction
-from .wording import plus_minus
+from .wording import plus_minus, two_digits
 
-BLUE, ORANGE, BLACK, GREY = "#0072B2", "#D55E00", "#000000", "#555555"  # safe for colour-blind readers (Okabe and Ito)
-PER_ROW = 3  # panels with curves or histograms that fit side by side
-DPI = 150
 BINS = 40
-TITLE, TEXT = 9, 8  # font sizes in points
-LETTERS = 11.5  # of a title that fit into a panel, per inch of its width
-PLAIN = "{x:g}"  # ticks without a common power of ten, which would stand where the titles are
-MERITS = {"sharpness": "sharpness", "coverage": "coverage", "rmse": "RMSE"}  # the metrics in titles
 
 
 def figures(evaluations: Sequence[Evaluation]) -> dict[str, Figure]:
     """All figures that make sense for these methods on one problem, by name.
 
     "field" shows mean and band: curves in 1D, maps in 2D, curves through the centre of the box above. In 1D it holds all
-    fields; otherwise the first, and the others follow as "field_<name>". "slices" (and "slices_<name>") shows one space
-    coordinate at half time and at the end, "unknowns" the draws of what an inverse problem asks for.
+    fields, and "error" shows the band of the first magnified; otherwise it holds the first, and the others follow as
+    "field_<name>". "slices" (and "slices_<name>") shows one space coordinate at half time and at the end, "unknowns" the draws
+    of what an inverse problem asks for.
     """
     _check(evaluations)
     problem, made = evaluations[0].problem, {}
@@ -43,6 +32,7 @@ def figures(evaluations: Sequence[Evaluation]) -> dict[str, Figure]:
         made["field"] = _curves(
             evaluations, [_line(evaluations[0], name, problem.domain.coordinates[0]) for name in problem.fields]
         )
+        made["error"] = _magnified(evaluations)
     for name in problem.fields if problem.domain.dimension > 1 else ():
         suffix = "" if name == problem.fields[0] else f"_{name}"
         made |= {kind + suffix: figure for kind, figure in _of_field(evaluations, name).items()}
@@ -101,19 +91,19 @@ def _line(evaluation: Evaluation, field: str, along: str, **near: float) -> _Lin
 
 def _curves(evaluations: Sequence[Evaluation], lines: Sequence[_Line]) -> Figure:
     """Mean, band and truth: one row per line, one column per method, the same scale for the same field."""
-    figure, axes, width = _panels(len(lines), len(evaluations))
+    figure, axes, width = panel_grid(len(lines), len(evaluations))
     for row, line in enumerate(lines):
         for ax, evaluation in zip(axes[row], evaluations, strict=True):
             _curve(ax, evaluation, line)
-            _dress(ax, line.along, line.label)
+            dress(ax, line.along, line.label)
             if row == 0 or lines[row - 1].field != line.field:
-                _title(ax, evaluation.label, _merits(evaluation, line.field), width)
+                title(ax, evaluation.label, merits(evaluation, line.field), width)
     for field in {line.field for line in lines}:
         same = [ax for row, line in zip(axes, lines, strict=True) if line.field == field for ax in row]
         lows, highs = zip(*(ax.get_ylim() for ax in same), strict=True)
         for ax in same:
             ax.set_ylim(min(lows), max(highs))
-    _legend(figure, axes)
+    legend(figure, axes)
     return figure
 
 
@@ -129,6 +119,23 @@ def _curve(ax: Axes, evaluation: Evaluation, line: _Line) -> None:
     sensors, values = evaluation.problem.sensors(line.field)
     if domain.dimension == 1 and len(sensors):  # elsewhere they lie beside the line
         ax.scatter(sensors[:, 0], values, s=9, color=ORANGE, linewidths=0, zorder=3, label="sensors")
+
+
+def _magnified(evaluations: Sequence[Evaluation]) -> Figure:
+    """The band around the mean of the first field, and the error in it, each on a scale of its own."""
+    figure, axes, width = panel_grid(1, len(evaluations))
+    for ax, evaluation in zip(axes[0], evaluations, strict=True):
+        at, std = evaluation.points[:, 0], evaluation.prediction.std[:, 0]
+        dress(ax, evaluation.problem.domain.coordinates[0], f"{evaluation.problem.fields[0]} - mean")
+        ax.tick_params(labelleft=True)
+        ax.margins(x=0.02)
+        ax.fill_between(at, -2 * std, 2 * std, color=BLUE, alpha=0.25, linewidth=0, label="± 2σ")
+        if evaluation.truth is not None:
+            error = evaluation.truth[:, 0] - evaluation.prediction.mean[:, 0]
+            ax.plot(at, error, color=BLACK, linewidth=1.1, label="exact - mean")
+        title(ax, evaluation.label, f"mean σ {two_digits(float(np.mean(std)))}", width)
+    legend(figure, axes)
+    return figure
 
 
 # Maps.
@@ -150,10 +157,10 @@ def _maps(evaluations: Sequence[Evaluation], field: str) -> Figure:
         _map_row(panels, evaluations[0], *row)
     sensors = problem.sensors(field)[0][:, _plane(problem.domain)]
     for ax, evaluation in zip(axes[0], evaluations, strict=True):
-        _title(ax, evaluation.label, _merits(evaluation, field, narrow=True), width)
+        title(ax, evaluation.label, merits(evaluation, field, narrow=True), width)
         if len(sensors):
             ax.scatter(*sensors.T, s=8, color=BLACK, edgecolors="white", linewidths=0.5, label="sensors")
-    _legend(figure, axes)
+    legend(figure, axes)
     return figure
 
 
@@ -167,16 +174,16 @@ def _map_row(panels: np.ndarray, evaluation: Evaluation, name: str, values: list
         grid = heights.reshape(evaluation.shape).transpose(plane).T
         image = ax.imshow(grid, origin="lower", extent=extent, aspect="auto", interpolation="bilinear", **style)
         ax.set(xlim=ends[0], ylim=ends[1])
-        _dress(ax, *(domain.coordinates[axis] for axis in plane))
+        dress(ax, *(domain.coordinates[axis] for axis in plane))
         ax.label_outer()
-    bar = panels[0].figure.colorbar(image, ax=list(panels), pad=0.02, aspect=14, ticks=_few(), format=PLAIN)
+    bar = panels[0].figure.colorbar(image, ax=list(panels), pad=0.02, aspect=14, ticks=few_ticks(), format=PLAIN)
     bar.set_label(name, fontsize=TEXT, parse_math=False)
     bar.ax.tick_params(labelsize=TEXT)
 
 
 def _colours(values: list[np.ndarray], magnitude: str | None = None) -> dict[str, Any]:
     """A scale for all values: a map that starts at zero for a `magnitude`, two colours for what has both signs."""
-    low, high = _span(values)
+    low, high = span_of(values)
     if magnitude:
         return {"cmap": magnitude, "vmin": 0.0, "vmax": high}
     if min(-low, high) > max(-low, high) / 3:
@@ -201,19 +208,19 @@ def _proportion(domain: Box) -> float:
 def _histograms(evaluations: Sequence[Evaluation]) -> Figure:
     """What was inferred: one row per unknown, one column per method, the same scale for the same unknown."""
     names = list(evaluations[0].unknowns)
-    figure, axes, width = _panels(len(names), len(evaluations))
+    figure, axes, width = panel_grid(len(names), len(evaluations))
     for panels, name in zip(axes, names, strict=True):
         exact = evaluations[0].unknowns_truth[name]
         draws = [_draws(e.unknowns[name]) for e in evaluations]
         marks = np.array([e.unknowns[name].mean for e in evaluations] + ([] if exact is None else [exact]), float)
-        span = _span([marks, *(np.quantile(d, [0.005, 0.995]) for d in draws if d.size)], margin=0.1)  # without stray draws
+        span = span_of([marks, *(np.quantile(d, [0.005, 0.995]) for d in draws if d.size)], margin=0.1)  # without stray draws
         for ax, evaluation in zip(panels, evaluations, strict=True):
             found = evaluation.unknowns[name]
             _histogram(ax, found, exact, span)
-            _dress(ax, name, "density")
-            _title(ax, evaluation.label, f"{name} = {plus_minus(float(found.mean), float(found.std))}", width)
+            dress(ax, name, "density")
+            title(ax, evaluation.label, f"{name} = {plus_minus(float(found.mean), float(found.std))}", width)
             ax.set_yticks([])
-    _legend(figure, axes)
+    legend(figure, axes)
     return figure
 
 
@@ -236,79 +243,3 @@ def _draws(found: Prediction) -> np.ndarray:
     """The single draws that were kept, or the mean if none were; finite ones only."""
     draws = np.ravel(found.mean if found.samples is None else found.samples).astype(float)
     return draws[np.isfinite(draws)]
-
-
-# What all figures share.
-
-
-def _panels(rows: int, methods: int) -> tuple[Figure, np.ndarray, float]:
-    """Panels by row and method, and the width of one in inches. Many methods continue below, in blocks of all rows."""
-    blocks = math.ceil(methods / PER_ROW)
-    columns = math.ceil(methods / blocks)
-    width, height = (4.8 if columns == 1 else 3.3), (2.4 if rows * blocks > 1 else 2.9)
-    figure = Figure((width * columns, height * rows * blocks + 0.4), DPI, layout="constrained")
-    grid = figure.subplots(rows * blocks, columns, squeeze=False)
-    axes = grid.reshape(blocks, rows, columns).swapaxes(0, 1).reshape(rows, blocks * columns)
-    for ax in axes[:, methods:].flat:
-        ax.remove()
-    return figure, axes[:, :methods], width
-
-
-def _span(values: Iterable[np.ndarray], margin: float = 0.0) -> tuple[float, float]:
-    """The range of all finite values, never empty, widened by a margin in parts of itself."""
-    flat = np.concatenate([np.ravel(v).astype(float) for v in values])
-    flat = flat[np.isfinite(flat)]
-    low, high = (float(flat.min()), float(flat.max())) if flat.size else (0.0, 1.0)
-    if high - low <= 1e-4 * max(abs(low), abs(high)):
-        low, high = low - (0.05 * abs(low) or 1.0), high + (0.05 * abs(high) or 1.0)
-    return low - margin * (high - low), high + margin * (high - low)
-
-
-def _merits(evaluation: Evaluation, field: str, *, narrow: bool = False) -> str:
-    """The metrics that exist, for a title; in two lines if the panel is narrow."""
-    found = {label: value for name, label in MERITS.items() if (value := evaluation.metrics(field)[name]) is not None}
-    first, *others = [f"{k} {v:.2f}" if k == "coverage" else f"{k} {_two_digits(v)}" for k, v in found.items()] or [""]
-    return ("\n" if narrow else " · ").join([first, " · ".join(others)] if others else [first])
-
-
-def _two_digits(value: float) -> str:
-    return f"{value:.0f}" if 10 <= abs(value) < 1e5 else f"{value:#.2g}".rstrip(".")
-
-
-def _title(ax: Axes, label: str, subtitle: str, width: float) -> None:
-    """The method in bold, wrapped to a panel of this width in inches, with figures below it."""
-    pad = 3 + 1.3 * TEXT * len(subtitle.splitlines())
-    style: dict[str, Any] = {"parse_math": False, "va": "bottom"}
-    ax.set_title(textwrap.fill(label, int(LETTERS * width)), loc="left", fontsize=TITLE, fontweight="bold", pad=pad, **style)
-    ax.annotate(subtitle, (0, 1), (0, 4), "axes fraction", "offset points", fontsize=TEXT, color=GREY, **style)
-
-
-def _dress(ax: Axes, across: str, up: str) -> None:
-    """Few ticks with plain numbers, names on the axes; the vertical axis is told once per row."""
-    for axis, name in ((ax.xaxis, across), (ax.yaxis, textwrap.fill(up, 24))):
-        axis.set_major_locator(_few())
-        axis.set_label_text(name, fontsize=TITLE, parse_math=False)
-    ax.ticklabel_format(axis="x", useOffset=False)
-    ax.xaxis.offsetText.set_fontsize(TEXT)
-    ax.yaxis.set_major_formatter(PLAIN)
-    ax.tick_params(labelsize=TEXT)
-    ax.spines[["top", "right"]].set_visible(False)
-    place = ax.get_subplotspec()
-    if place is not None and not place.is_first_col():
-        ax.tick_params(labelleft=False)
-        ax.set_ylabel("")
-
-
-def _few() -> MaxNLocator:
-    """Ticks at round numbers, at most six."""
-    return MaxNLocator(5, steps=[1, 2, 5, 10])
-
-
-def _legend(figure: Figure, axes: np.ndarray) -> None:
-    """One legend below all panels."""
-    entries: dict[str, Any] = {}
-    for ax in axes.flat:
-        handles, names = ax.get_legend_handles_labels()
-        entries |= dict(zip(names, handles, strict=True))
-    if entries:
-        figure.legend(list(entries.values()), list(entries), loc="outside lower center", ncols=4, fontsize=TEXT, frameon=False)

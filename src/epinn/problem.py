@@ -246,11 +246,11 @@ class Problem:
         """The exact solution as a candidate, unknowns included."""
         columns = np.isin(np.arange(len(self.fields)), self.names.positive_columns)
 
-        def before_softplus(x: Float[Array, " d"]) -> Float[Array, " fields"]:
+        def raw(x: Float[Array, " d"]) -> Float[Array, " fields"]:
             exact = self.exact_at(x[None])[0]
             return jnp.where(columns, before_softplus(jnp.where(columns, exact, 1.0)), exact)
 
-        network = Opaque(before_softplus if columns.any() else lambda x: self.exact_at(x[None])[0])
+        network = Opaque(raw if columns.any() else lambda x: self.exact_at(x[None])[0])
         guesses = {}
         for name, unknown in self.parameters.items():
             if unknown.exact is None:

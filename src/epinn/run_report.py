@@ -22,7 +22,12 @@ if TYPE_CHECKING:
 POOR = LEVEL - 0.05  # a coverage below this is marked
 MORE = {"time_uq_s": "band alone (s)", "nll": "NLL", "crps": "CRPS", "acceptance": "acceptance", "rhat": "R-hat", "ess": "ESS"}
 PLACES = DECIMALS | {"time_uq_s": 1, "nll": 2, "crps": 4, "acceptance": 2, "rhat": 2, "ess": 0}
-KINDS = {"field": "Mean and band", "slices": "Slices at half time and at the end", "unknowns": "Draws of the unknowns"}
+KINDS = {
+    "field": "Mean and band",
+    "error": "Error and band, magnified",
+    "slices": "Slices at half time and at the end",
+    "unknowns": "Draws of the unknowns",
+}
 PARTS = "What a measurement would be uncertain by: the field itself (epistemic), and its noise (aleatoric)"
 EXPLANATION = (
     "Over several seeds: median (lowest to highest). Sharpness: mean width of the ±2σ band. Coverage: part of the points where "
@@ -60,12 +65,14 @@ def _summary(path: Path, run: Json, records: Sequence[Json]) -> Iterator[str]:
     summary = summarise(records)
     for method, row in summary.items():
         own = [record for record in records if record["method"] == method]
+        verdict = ""
         if all("verdict" in record for record in own):
-            yield f"{method}: {overall([record['verdict'] for record in own], [record['seed'] for record in own])}."
+            verdict = f"{overall([record['verdict'] for record in own], [record['seed'] for record in own])}. "
         found = [f"{name} = {_unknown(row, name).text}{exact}" for name, exact in _exact(own).items()]
         found = found or [f"{COLUMNS[name]} {_number(name, row[name]).text}" for name in list(COLUMNS)[:3] if row[name]]
         partly = "" if len(own) == len(run["seeds"]) else f"; {len(own)} of {len(run['seeds'])} seeds so far"
-        yield f"{method}: {', '.join(found)}{partly}."
+        text = ", ".join(found)
+        yield f"{method}: {verdict}{text[:1].upper() + text[1:] if verdict else text}{partly}."
         failed = [record["seed"] for record in own if record.get("failed")]
         if failed:
             yield f"{method}: {_seeds(failed)} failed; {'left out above' if len(failed) < len(own) else 'there is no other'}."

@@ -10,6 +10,7 @@ from .chains import MIXED
 from .evaluation import Evaluation
 from .held_out import HeldOut
 from .metrics import LEVEL, coverage, quantile
+from .wording import two_digits
 
 STUCK = 0.05  # an acceptance below this: chains have hardly moved
 NARROW, WIDE = 0.6, 1.7  # spread, in parts of that of the linearised posterior
@@ -98,7 +99,7 @@ def _truth(evidence: Evidence) -> tuple[str, str] | None:
     if covered < POOR:
         return TOO_NARROW, f"the truth is in the {LEVEL:.0%} band at {covered:.0%} of the points"
     if typical < IDLE and np.mean(std) > MATTERS * size:
-        return TOO_WIDE, f"the error is {typical:.2g} of the standard deviation"
+        return TOO_WIDE, f"the error is {two_digits(typical)} of the standard deviation"
     return TRUSTWORTHY, f"the truth is in the {LEVEL:.0%} band at {covered:.0%} of the points"
 
 
@@ -109,7 +110,7 @@ def _reference(evidence: Evidence) -> tuple[str, str] | None:
     own, other = (float(np.sqrt(np.mean(std[:, 0] ** 2))) for std in (evidence.evaluation.prediction.std, evidence.reference))
     ratio = own / max(other, 1e-300)
     word = TOO_NARROW if ratio < NARROW else TOO_WIDE if ratio > WIDE else TRUSTWORTHY
-    return word, f"its spread is {ratio:.2g} times that of the linearised posterior"
+    return word, f"its spread is {two_digits(ratio)} times that of the linearised posterior"
 
 
 def overall(verdicts: Sequence[Mapping[str, Any]], seeds: Sequence[int]) -> str:

@@ -25,6 +25,11 @@ def in_range(spread: Mapping[str, float] | None, decimals: int) -> str:
     return f"{middle} ({spread['min']:.{decimals}f} to {spread['max']:.{decimals}f})"
 
 
+def two_digits(value: float) -> str:
+    """A number in two digits, without a power of ten where it is near one."""
+    return f"{value:.0f}" if 10 <= abs(value) < 1e5 else f"{value:#.2g}".rstrip(".")
+
+
 def setting(value: object) -> str:
     """The value of a setting."""
     if isinstance(value, list | tuple):
