@@ -15,7 +15,7 @@ pytestmark = pytest.mark.usefixtures("quick_compile")
 BASE = epinn.Base(hidden=(), fourier=12, fourier_scale=0.4, epochs=1, newton=60, restarts=0)
 SIGMA = {"equation": 0.5, "boundary": 0.05, "data": 0.2}
 GRID = np.linspace(-1, 1, 41)
-NEAR = {"laplace": {"samples": 8000}, "epinet": {}, "ensemble": {"members": 2000}}
+NEAR = {"laplace": {"samples": 8000}, "epinet": {}, "ensemble": {"members": 1200}}
 CHAINS = {"hmc": {"samples": 1000}, "nuts": {"samples": 600}}
 
 

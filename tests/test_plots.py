@@ -76,12 +76,12 @@ INFERRED = problem(x=(0, 1), exact=sine, unknowns={"a": Unknown(exact=0.1), "b":
 HEAT = heat1d_inverse()
 
 KEYS = [
-    (ONE, 4, {"field"}),
-    (TWO_FIELDS, 2, {"field"}),
+    (ONE, 4, {"field", "error"}),
+    (TWO_FIELDS, 2, {"field", "error"}),
     (PLANE, 1, {"field"}),
     (SPACE, 2, {"field"}),
     (UNSOLVED, 2, {"field", "slices"}),
-    (INFERRED, 1, {"field", "unknowns"}),
+    (INFERRED, 1, {"field", "error", "unknowns"}),
     (HEAT, 2, {"field", "field_kappa", "slices", "unknowns"}),
 ]
 

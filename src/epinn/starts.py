@@ -81,7 +81,9 @@ def _disturb(targets: Target, begin: Float[Array, "seeds chains q"], keys: PRNGK
         prior_key, noise_key = jax.random.split(key)
         drawn = unraveller(position.parameters)(jax.random.normal(prior_key, vector.shape)[: _length(position.parameters)])
         shifted = jax.tree.map(lambda c, s, z: c + s * z, target.center.parameters, target.spread.parameters, drawn)
-        return Disturbed(_shifted(weighted_at(target, position), noise_key), shifted, position.parameters)
+        channels = weighted_at(target, position)
+        perturbed = tuple(c.perturbed(k) for c, k in zip(channels, jax.random.split(noise_key, len(channels)), strict=True))
+        return Disturbed(perturbed, shifted, position.parameters)
 
     def one_seed(target: Target, vectors: Float[Array, "chains q"], key: PRNGKeyArray) -> Disturbed:
         return eqx.filter_vmap(one, in_axes=(None, 0, 0))(target, vectors, jax.random.split(key, len(vectors)))
@@ -91,14 +93,6 @@ def _disturb(targets: Target, begin: Float[Array, "seeds chains q"], keys: PRNGK
 
 def _length(tree: Any) -> int:
     return sum(leaf.size for leaf in jax.tree.leaves(tree))
-
-
-def _shifted(channels: Sequence[Channel], key: PRNGKeyArray) -> tuple[Channel, ...]:
-    """The targets of all channels moved by their noise."""
-    return tuple(
-        eqx.tree_at(lambda c: c.target, c, c.target + jax.random.normal(k, c.target.shape) * c.sigma[:, None])
-        for c, k in zip(channels, jax.random.split(key, len(channels)), strict=True)
-    )
 
 
 @eqx.filter_jit

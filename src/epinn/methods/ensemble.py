@@ -103,13 +103,13 @@ class Renamed(Progress):
 
 
 def _posterior(method: EnsembleMethod, pinn: Pinn, fits: Sequence[Fit], size: int) -> Posterior:
-    """The members that found the solution; all of them if too few did."""
+    """The members that found the solution; all of them if fewer than half did."""
     sound = [found for found in fits if not found.misfits and not found.failure]
     lost = len(fits) - len(sound)
-    kept = sound if len(sound) >= 2 else list(fits)
+    kept = sound if len(sound) >= max(2, len(fits) / 2) else list(fits)
     warnings = []
     if lost:
-        left_out = "left out" if kept is sound else "kept, since hardly any did"
+        left_out = "left out" if kept is sound else "kept, since most have not"
         warnings = [f"{lost} of {len(fits)} members have not found the solution and were {left_out}; try more base.restarts."]
     return Posterior(
         sampler=_sampler(stack([found.solution for found in kept]), len(kept)),
