@@ -28,7 +28,7 @@ PLAIN = {"start": "trained", "precondition": False}
 SMALL = {
     "epinet": {"index_dim": 12},
     "laplace": {"samples": 20},
-    "ensemble": {"members": 9, "perturb": False},
+    "ensemble": {"members": 5, "perturb": False},
     "conformal": {"level": 0.5},
     "dropout": {"rate": 0.2},
     "hmc": {"step_size": 1e-5, "leapfrog": 3, "burn_in": 0, "samples": 20, "chains": 2} | PLAIN,
