@@ -60,4 +60,4 @@ if __name__ == "__main__":
             f"{method}: sharpness {found['sharpness']:.3f}, coverage {found['coverage']:.2f}, RMSE {found['rmse']:.1e}, "
             f"{time.perf_counter() - started:.1f} s (training {trained:.0f} s)"
         )
-    figures(looks)["field"].savefig(sys.argv[1] if len(sys.argv) > 1 else "attach_deepxde.png", dpi=150)
+    figures(looks)["error"].savefig(sys.argv[1] if len(sys.argv) > 1 else "attach_deepxde.png", dpi=150)

@@ -78,4 +78,4 @@ if __name__ == "__main__":
     found, seconds = look.metrics(), time.perf_counter() - started
     print(f"sharpness {found['sharpness']:.3f}, coverage {found['coverage']:.2f}, RMSE {found['rmse']:.1e}")
     print(f"training {trained:.0f} s, band {seconds:.1f} s")
-    figures([look])["field"].savefig(sys.argv[1] if len(sys.argv) > 1 else "attach_pytorch.png", dpi=150)
+    figures([look])["error"].savefig(sys.argv[1] if len(sys.argv) > 1 else "attach_pytorch.png", dpi=150)
