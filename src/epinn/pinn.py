@@ -318,7 +318,9 @@ def _descend(
     settling, judges = first_guess(channels, solution), first_guess(elsewhere, solution)
     rounds = _rounds(channels) if base.newton else 0
     for i in range(rounds):
-        settling = settling if i == 0 else estimated(settling, elsewhere, solution, PinnObjective, prior)
+        if i > 0:
+            found = estimated(settling, elsewhere, solution, PinnObjective, prior)
+            settling = found if i == 1 else _with_tolerances(settling, found)
         parameters, rest = trainable(solution)
         outcome = gauss_newton(
             PinnObjective(rest),
@@ -362,6 +364,11 @@ def _rounds(channels: Sequence[Channel]) -> int:
     if not is_noisy(channels):
         return 1
     return max(ROUNDS.get(channel.noise, 1) if channel.estimated else 1 for channel in channels)
+
+
+def _with_tolerances(of: tuple[Channel, ...], channels: tuple[Channel, ...]) -> tuple[Channel, ...]:
+    """Channels with the tolerances of others where they are exact."""
+    return tuple(old if new.noise == "exact" else new for old, new in zip(of, channels, strict=True))
 
 
 def _final(used: tuple[Channel, ...], left: tuple[Channel, ...], rounds: int) -> tuple[Channel, ...]:

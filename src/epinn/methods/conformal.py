@@ -89,7 +89,7 @@ class ConformalMethod(Method):
         return True
 
     def attach(self, pinns: Sequence[Pinn], keys: PRNGKeyArray, progress: Progress) -> list[Posterior]:
-        from . import configured  # here, since that module lists this one
+        from . import configured
 
         for pinn in pinns:
             self.check(pinn.problem, 0, 0)
@@ -97,6 +97,9 @@ class ConformalMethod(Method):
         return [self._scaled(pinn, inner) for pinn, inner in zip(pinns, found, strict=True)]
 
     def check(self, problem: Problem, rows: int, parameters: int) -> None:
+        from . import configured  # here, since that module lists this one
+
+        configured(self.of).check(problem, rows, parameters)
         number = sum(channel.target.size for channel in problem.held_out())
         least = math.ceil(self.level / (1 - self.level) - 1e-9)
         if number < least:
