@@ -19,11 +19,12 @@ from typing import Any
 import jax
 import numpy as np
 
+from epinn.base import Base, create_solutions
 from epinn.batch import unraveller
 from epinn.evaluation import grid
 from epinn.network import Solution, trainable
 from epinn.paper.settings import PAPER
-from epinn.pinn import Base, Pinn, create_solutions, fit_seeds
+from epinn.pinn import Pinn, fit_seeds
 from epinn.problem import Problem
 from epinn.problems import SHIPPED, poisson1d
 from epinn.train import Progress

@@ -14,10 +14,11 @@ from pathlib import Path
 import jax
 import numpy as np
 
+from epinn.base import Base, create_solutions
 from epinn.batch import stack
 from epinn.experiment import Plan, attach_method, fit_base
+from epinn.fitting import PinnObjective
 from epinn.network import trainable
-from epinn.pinn import Base, PinnObjective, create_solutions
 from epinn.problems import poisson1d
 from epinn.settings import preset
 from epinn.source import find

@@ -30,9 +30,10 @@ def step(points: int = 1000, width: int = 32, dimension: int = 1) -> Callable[[i
     import jax
 
     import epinn
+    from epinn.base import Base, create_solutions
     from epinn.batch import stack
+    from epinn.fitting import PinnObjective
     from epinn.network import trainable
-    from epinn.pinn import Base, PinnObjective, create_solutions
     from epinn.train import Descent, Weights, minimise
 
     names = "xyz"[:dimension]

@@ -21,11 +21,12 @@ from pathlib import Path
 import jax
 import jax.numpy as jnp
 
+from epinn.base import Base, create_solutions
 from epinn.batch import stack
+from epinn.fitting import PinnObjective
 from epinn.jet import opaque
 from epinn.methods.epinet import EpinetMethod, FrozenBaseObjective, _create
 from epinn.network import MLP, AbstractNetwork, Solution, trainable
-from epinn.pinn import Base, PinnObjective, create_solutions
 from epinn.problems import poisson1d
 from epinn.train import Descent, Objective, Weights, minimise
 

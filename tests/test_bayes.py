@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 
 import epinn
+from epinn.base import Base
 from epinn.batch import stack, unstack
 from epinn.bayes import from_prior, members_of, posteriors_of, size_of, trained
-from epinn.pinn import Base
 
 pytestmark = pytest.mark.usefixtures("quick_compile")
 X = np.linspace(-1, 1, 5)

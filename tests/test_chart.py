@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import epinn
+from epinn.base import Base
 from epinn.batch import stack
 from epinn.bayes import posteriors_of, trained
 from epinn.chart import can_be_charted, charts
-from epinn.pinn import Base
 
 pytestmark = pytest.mark.usefixtures("quick_compile")
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import epinn
-from epinn import pinn as pinn_module
+from epinn import fitting
 from epinn.batch import stack
 from epinn.goodness import Goodness
 from epinn.network import Opaque
@@ -118,7 +118,7 @@ def test_a_fit_that_cannot_succeed_says_so():
 def test_a_seed_that_got_stuck_is_trained_anew_and_the_others_are_left_alone(monkeypatch):
     """The first attempt of seed 1 is ruined: only it is repeated, from other weights, and then it is well."""
     ruined = []
-    descend = pinn_module._descend
+    descend = fitting._descend
 
     def sabotage(base, problems, solution, *rest):
         fits = descend(base, problems, solution, *rest)
@@ -129,7 +129,7 @@ def test_a_seed_that_got_stuck_is_trained_anew_and_the_others_are_left_alone(mon
 
     base = dataclasses.replace(QUICK, restarts=3)
     alone = epinn.fit(wave(), key=0, base=base)
-    monkeypatch.setattr(pinn_module, "_descend", sabotage)
+    monkeypatch.setattr(fitting, "_descend", sabotage)
     both = epinn.pinn.fit_seeds([wave(), wave()], keys=[0, 1], base=base)
     assert ruined == [(2, False), (1, True)]  # the second from weights and biases drawn from the prior
     np.testing.assert_allclose(both[0]([[1.0]]), alone([[1.0]]), rtol=1e-4)

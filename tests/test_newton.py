@@ -11,9 +11,9 @@ import pytest
 import epinn
 from epinn import newton
 from epinn.batch import stack, unraveller, unstack
+from epinn.fitting import PinnObjective
 from epinn.network import MLP, trainable
 from epinn.newton import Prior, System
-from epinn.pinn import PinnObjective
 
 pytestmark = pytest.mark.usefixtures("quick_compile")
 

@@ -8,9 +8,10 @@ import pytest
 
 import epinn
 from epinn.batch import stack
+from epinn.fitting import PinnObjective
 from epinn.network import Opaque
 from epinn.noise import estimated, first_guess, leverage
-from epinn.pinn import PinnObjective, bayesian_prior, settled
+from epinn.pinn import bayesian_prior, settled
 
 pytestmark = pytest.mark.usefixtures("quick_compile")
 

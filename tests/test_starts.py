@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import epinn
+from epinn.base import Base
 from epinn.bayes import posteriors_of
-from epinn.pinn import Base
 from epinn.problem import as_key
 from epinn.starts import starts
 from epinn.train import Progress

@@ -10,13 +10,14 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from . import metrics, problems
+    from .base import Base
     from .conditions import Constant, Data, Dirichlet, Equation, Initial, Neumann, Periodic, Robin
     from .domain import Box
     from .errors import Diverged, EpinnError, InputError
     from .interop import adopt
     from .methods import DropoutMethod, EpinetMethod, HmcMethod, attach
     from .network import Solution
-    from .pinn import Base, Pinn, fit, fit_seeds
+    from .pinn import Pinn, fit, fit_seeds
     from .posterior import Posterior
     from .problem import Points, Problem, Unknown
     from .stream import Prediction
@@ -29,7 +30,8 @@ _HOMES = {
     "interop": ("adopt",),
     "methods": ("DropoutMethod", "EpinetMethod", "HmcMethod", "attach"),
     "network": ("Solution",),
-    "pinn": ("Base", "Pinn", "fit", "fit_seeds"),
+    "base": ("Base",),
+    "pinn": ("Pinn", "fit", "fit_seeds"),
     "posterior": ("Posterior",),
     "problem": ("Points", "Problem", "Unknown"),
     "stream": ("Prediction",),

@@ -13,11 +13,12 @@ import numpy as np
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float, PRNGKeyArray, PyTree
 
+from .base import create_solutions
 from .batch import one_of, over_seeds, stack, unraveller, unstack
 from .channel import Channel, log_likelihood, residuals
 from .errors import InputError
 from .network import Solution, trainable
-from .pinn import Pinn, bayesian_prior, create_solutions
+from .pinn import Pinn, bayesian_prior
 from .problem import Problem
 from .sampler import Members
 

@@ -16,8 +16,8 @@ from jaxtyping import Array, Float
 from .batch import one_of
 from .bayes import Position, Target, rows_of, size_of
 from .channel import Channel
+from .fitting import PinnObjective
 from .newton import Prior, System, double, is_dense
-from .pinn import PinnObjective
 
 REACHES = (1.0, 0.3, 0.1, 0.03, 0.01)  # in widths of the prior; the first within which the rows are nearly linear is taken
 BENT = 0.5  # what they may differ from linear, in parts of how much they change

@@ -25,10 +25,11 @@ from . import memory
 from .batch import one_of, stack
 from .channel import Channel
 from .errors import InputError
+from .fitting import PinnObjective
 from .jet import Value
 from .network import AbstractNetwork, Solution, trainable
 from .newton import DENSE, Prior, System, double, is_dense
-from .pinn import Pinn, PinnObjective, bayesian_prior
+from .pinn import Pinn, bayesian_prior
 
 
 class Draw(eqx.Module):

@@ -67,12 +67,11 @@ def _summary(path: Path, run: Json, records: Sequence[Json]) -> Iterator[str]:
         own = [record for record in records if record["method"] == method]
         verdict = ""
         if all("verdict" in record for record in own):
-            verdict = f"{overall([record['verdict'] for record in own], [record['seed'] for record in own])}. "
+            verdict = f"{overall([record['verdict'] for record in own], [record['seed'] for record in own])}; "
         found = [f"{name} = {_unknown(row, name).text}{exact}" for name, exact in _exact(own).items()]
         found = found or [f"{COLUMNS[name]} {_number(name, row[name]).text}" for name in list(COLUMNS)[:3] if row[name]]
         partly = "" if len(own) == len(run["seeds"]) else f"; {len(own)} of {len(run['seeds'])} seeds so far"
-        text = ", ".join(found)
-        yield f"{method}: {verdict}{text[:1].upper() + text[1:] if verdict else text}{partly}."
+        yield f"{method}: {verdict}{', '.join(found)}{partly}."
         failed = [record["seed"] for record in own if record.get("failed")]
         if failed:
             yield f"{method}: {_seeds(failed)} failed; {'left out above' if len(failed) < len(own) else 'there is no other'}."
@@ -151,13 +150,13 @@ def _parts(records: Sequence[Json]) -> Iterator[Row]:
 
 def _pictures(folder: Path, first: int) -> list[tuple[int, Picture]]:
     """The pictures with their seeds, in the order of the seeds; one without a seed goes with the first."""
-    found = []
+    found, order = [], list(KINDS.values())
     for path in sorted(folder.glob("[!.]*.png")):
         name, _, seed = path.stem.partition("-seed")
         kind, _, field = name.partition("_")
         title = f"{KINDS[kind]} of {field}".removesuffix(" of ") if kind in KINDS else name
         found.append((int(seed) if seed.isdecimal() else first, Picture(title, path.read_bytes(), seed and f"seed {seed}")))
-    return sorted(found, key=lambda pair: pair[0])
+    return sorted(found, key=lambda pair: (pair[0], order.index(pair[1].title) if pair[1].title in order else len(order)))
 
 
 def _facts(run: Json) -> dict[str, str]:

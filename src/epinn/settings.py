@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from .base import Base
 from .errors import InputError, unknown_name
 from .memory import GIBIBYTES
 from .methods import METHODS
 from .methods.method import Method
 from .paper.settings import BY_PROBLEM, PAPER
-from .pinn import Base
 from .posterior import DRAWS
 from .train import Weights
 

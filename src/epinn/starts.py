@@ -13,9 +13,10 @@ from .batch import over_seeds, stack, unraveller
 from .bayes import Position, Target, fresh, from_prior, rows_of, size_of, trained
 from .channel import Channel
 from .chart import can_be_charted, weighted_at
+from .fitting import PinnObjective
 from .network import Solution
 from .newton import Prior, gauss_newton
-from .pinn import Pinn, PinnObjective
+from .pinn import Pinn
 from .train import Progress
 
 STARTS = ("spread", "trained", "prior", "xavier")

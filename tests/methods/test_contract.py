@@ -13,11 +13,12 @@ import numpy as np
 import pytest
 
 import epinn
+from epinn.base import Base
 from epinn.evaluation import evaluate
 from epinn.jet import Jet
 from epinn.methods import METHODS, attach_seeds
 from epinn.network import Opaque, Solution
-from epinn.pinn import Base, fit_seeds
+from epinn.pinn import fit_seeds
 from epinn.problems import SHIPPED
 from epinn.sampler import Sampler
 from epinn.storage import load_tree, save_tree

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 import epinn
+from epinn.base import Base
 from epinn.methods.dropout import DropoutSampler
 from epinn.network import MLP, Opaque, Solution
-from epinn.pinn import Base, Pinn
+from epinn.pinn import Pinn
 from epinn.problems import poisson1d
 
 

@@ -5,8 +5,9 @@ import numpy as np
 import pytest
 
 import epinn
+from epinn.base import Base
 from epinn.bayes import posteriors_of
-from epinn.pinn import Base, Pinn
+from epinn.pinn import Pinn
 
 SIGMA = 0.3
 PLAIN = {"start": "trained", "precondition": False}

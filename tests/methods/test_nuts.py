@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import epinn
-from epinn.pinn import Base
+from epinn.base import Base
 
 pytestmark = pytest.mark.usefixtures("quick_compile")
 

@@ -8,12 +8,13 @@ from typing import Any
 
 from jaxtyping import PRNGKeyArray
 
+from ..base import Base
 from ..batch import stack
 from ..channel import Channel
 from ..errors import InputError, unknown_name
 from ..goodness import Goodness
 from ..network import AbstractNetwork, Solution
-from ..pinn import Base, Pinn, settled
+from ..pinn import Pinn, settled
 from ..problem import Problem
 from .converted import Converted
 from .frameworks import torch_module_of

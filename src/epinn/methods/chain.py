@@ -8,11 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import PRNGKeyArray
 
+from ..base import purposes
 from ..bayes import check_prior, members_of, posteriors_of, size_of, tolerant
 from ..chains import Kernel, Schedule, complaints, diagnose, sample
 from ..channel import Channel
 from ..errors import InputError, unknown_name
-from ..pinn import Pinn, purposes
+from ..pinn import Pinn
 from ..posterior import Posterior
 from ..starts import STARTS, starts
 from ..train import Progress

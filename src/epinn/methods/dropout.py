@@ -14,12 +14,14 @@ import equinox as eqx
 import jax
 from jaxtyping import Array, Float, PRNGKeyArray
 
+from ..base import create_solutions, purposes
 from ..batch import stack, unstack
 from ..channel import Channel, residuals
 from ..errors import InputError, unknown_name
+from ..fitting import train_solution
 from ..jet import Value
 from ..network import MLP, AbstractNetwork, Solution
-from ..pinn import Pinn, create_solutions, purposes, train_solution
+from ..pinn import Pinn
 from ..posterior import Posterior
 from ..sampler import Sampler
 from ..train import Objective, Progress

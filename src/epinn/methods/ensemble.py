@@ -16,12 +16,14 @@ import jax
 import numpy as np
 from jaxtyping import PRNGKeyArray
 
+from ..base import Base, fold_in, purposes
 from ..batch import chosen, over_seeds, runs_once, stack
 from ..channel import Channel
 from ..errors import InputError
+from ..fitting import Fit, descend
 from ..network import Solution, trainable
 from ..newton import Prior
-from ..pinn import Base, Fit, Pinn, bayesian_prior, descend, fold_in, purposes
+from ..pinn import Pinn, bayesian_prior
 from ..posterior import Posterior
 from ..sampler import FewMembers, Members, Sampler
 from ..train import Progress

@@ -29,14 +29,16 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from .. import memory
+from ..base import purposes
 from ..batch import over_seeds, runs_once, stack, unstack
 from ..channel import Channel, compare, push, residuals
 from ..errors import InputError, unknown_name
+from ..fitting import redraw
 from ..jet import PRECISION, Jet, Value, affine, join
 from ..linear import Directions, changed, check_size, posterior_changes
 from ..network import MLP, AbstractNetwork, Frozen, Solution, check_architecture, trainable
 from ..newton import gauss_newton
-from ..pinn import Pinn, purposes, redraw
+from ..pinn import Pinn
 from ..posterior import Posterior
 from ..problem import Problem
 from ..sampler import Sampler
