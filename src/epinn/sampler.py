@@ -55,28 +55,28 @@ class FewMembers(Sampler):
     distribution for one more member, which holds it 95% of the time.
     """
 
-    solutions: Solution  # every array with a leading axis
+    plain: Members
     factor: float = eqx.field(static=True)
 
     @classmethod
-    def of(cls, solutions: Solution, number: int) -> "FewMembers":
+    def of(cls, plain: Members, number: int) -> "FewMembers":
         from scipy.stats import t  # imported here: it costs a fifth of a second before anything can start
 
         widening = t.ppf((1 + LEVEL) / 2, number - 1) / quantile(LEVEL)
-        return cls(solutions, float(widening * math.sqrt((1 + 1 / number) * number / (number - 1))))
+        return cls(plain, float(widening * math.sqrt((1 + 1 / number) * number / (number - 1))))
 
     @property
     def members(self) -> int:
-        return jax.tree.leaves(eqx.filter(self.solutions, eqx.is_array))[0].shape[0]
+        return self.plain.members
 
     def index(self, key: PRNGKeyArray) -> Int[Array, ""]:
-        return jax.random.randint(key, (), 0, self.members)
+        return self.plain.index(key)
 
     def solution(self, index: Int[Array, ""]) -> Solution:
         shares = (1 - self.factor) / self.members + self.factor * jax.nn.one_hot(index, self.members)
-        one = Members(self.solutions).solution(index)
-        raw = {name: jnp.tensordot(shares, value, 1) for name, value in self.solutions.raw.items()}
-        return dataclasses.replace(one, network=Mixture(self.solutions.network, shares), raw=raw)
+        every = self.plain.solutions
+        raw = {name: jnp.tensordot(shares, value, 1) for name, value in every.raw.items()}
+        return dataclasses.replace(every, network=Mixture(every.network, shares), raw=raw)
 
 
 class Mixture(AbstractNetwork):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import epinn
-from epinn.sampler import FewMembers, Members
+from epinn.sampler import FewMembers
 
 pytestmark = pytest.mark.usefixtures("quick_compile")
 
@@ -58,7 +58,7 @@ def test_the_band_of_few_members_holds_one_more_of_them(number):
 
 def test_few_members_have_the_mean_of_all_and_a_larger_spread(pinn):
     posterior = epinn.attach(pinn, method="ensemble", members=4)
-    few, plain = posterior.sampler, dataclasses.replace(posterior, sampler=Members(posterior.sampler.solutions))
+    few, plain = posterior.sampler, dataclasses.replace(posterior, sampler=posterior.sampler.plain)
     wide, narrow = posterior.predict(X), plain.predict(X)
     np.testing.assert_allclose(wide.mean, narrow.mean, atol=1e-4)
     np.testing.assert_allclose(wide.std, few.factor * narrow.std, rtol=1e-3)

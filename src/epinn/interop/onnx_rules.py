@@ -12,6 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
+from ..errors import InputError
 from ..jet import PRECISION
 from . import functions as f
 from .rules import BINARY, ELEMENTWISE, REDUCTIONS, Rule
@@ -94,7 +95,7 @@ def _pad(
     x: Array, later: Any = None, value: Any = 0.0, axes: Any = None, *, pads: Any = None, mode: str = "constant", **_: Any
 ):
     if mode != "constant":
-        raise NotImplementedError(f"padding by {mode}")
+        raise InputError(f"padding by {mode} has no rule: pad by a constant, or give u as a JAX function.")
     widths = _numbers(later, pads) or []
     chosen, half = _numbers(axes) or list(range(x.ndim)), len(widths) // 2
     pairs = {axis % x.ndim: (widths[i], widths[half + i]) for i, axis in enumerate(chosen)}

@@ -124,7 +124,8 @@ def _posterior(method: EnsembleMethod, pinn: Pinn, fits: Sequence[Fit], size: in
 
 
 def _sampler(solutions: Solution, number: int) -> Sampler:
-    return FewMembers.of(solutions, number) if number < MANY else Members(solutions)
+    plain = Members(solutions)
+    return FewMembers.of(plain, number) if number < MANY else plain
 
 
 @runs_once
