@@ -24,6 +24,7 @@ from .channel import Channel, mean_square
 from .train import CALL_SECONDS, Objective, Outcome, Progress
 
 DENSE = 4000  # rows or parameters up to which a matrix of that side is factorised
+BYTES = 32  # that a seed needs for every entry of its Jacobian, in all
 CG_STEPS = 100
 CG_TOLERANCE = 1e-4  # a step need not be more precise than the model it is a step of
 FACTORS = (0.3, 1.0, 3.0)  # dampings that are tried at once, in parts of the current one
@@ -235,7 +236,7 @@ def _advance(
         state = jax.lax.while_loop(lambda s: (s.step < until) & ~_done(s, rows), lambda s: _step(s, system, rows), state)
         return state, system.mean_squares(state.parameters)
 
-    fit = max(1, memory.available() // (16 * rows * state.parameters.shape[1]))
+    fit = max(1, memory.available() // (BYTES * rows * state.parameters.shape[1]))
     at_once = 1 if jax.default_backend() == "cpu" else min(fit, len(keys))
     dynamic, static = eqx.partition((state, objective, channels, keys, prior), eqx.is_array)
     return jax.lax.map(lambda arrays: one_seed(*eqx.combine(arrays, static)), dynamic, batch_size=at_once)

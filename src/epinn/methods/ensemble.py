@@ -19,7 +19,7 @@ from jaxtyping import PRNGKeyArray
 from ..base import Base, fold_in, purposes
 from ..batch import chosen, over_seeds, runs_once, stack
 from ..channel import Channel
-from ..errors import InputError
+from ..errors import InputError, unknown_name
 from ..fitting import Fit, descend
 from ..network import Solution, trainable
 from ..newton import Prior
@@ -29,6 +29,7 @@ from ..sampler import FewMembers, Members, Sampler
 from ..train import Progress
 from .method import Method
 
+STARTS = ("anchor", "trained")
 MANY = 100  # members from which on their own mean and spread are known well enough
 LENIENCE = 3.0  # a member is lost if it is this much worse than a fit may be; less would leave out honest draws
 
@@ -38,6 +39,8 @@ class EnsembleMethod(Method):
     """Settings: how many members, whether they are perturbed, and the width of the prior on the weights.
 
     Members are trained like the base. Perturbed ones need Gauss-Newton, and take epinn's number of steps if the base has none.
+    They start at their `anchor`, or at the `trained` network: with Gauss-Newton alone, which is much cheaper, but never finds
+    another solution than the network's own.
     """
 
     name: ClassVar[str] = "ensemble"
@@ -46,10 +49,15 @@ class EnsembleMethod(Method):
     members: int = 16
     perturb: bool = True
     prior_sd: float = 1.0
+    start: str = "anchor"
 
     def __post_init__(self) -> None:
         if self.members < 2 or not self.prior_sd > 0:
             raise InputError("ensemble.members must be at least 2, ensemble.prior_sd positive.")
+        if self.start not in STARTS:
+            raise unknown_name("start", self.start, STARTS)
+        if self.start == "trained" and not self.perturb:
+            raise InputError("ensemble members that all start at the trained network must be perturbed to differ from it.")
 
     @property
     def retrains(self) -> bool:
@@ -71,11 +79,12 @@ class EnsembleMethod(Method):
         around = bayesian_prior(problems, trained, self.prior_sd)
 
         def start(seeds: Sequence[int], attempt: int) -> Solution:
+            if self.start == "trained":
+                return chosen(trained, seeds)
             drawn = _drawn(chosen(around, seeds), fold_in(anchor_keys[np.asarray(seeds)], attempt))
             return eqx.combine(drawn, trainable(chosen(trained, seeds))[1])
 
-        anchor = trainable(start(range(len(everyone)), 0))[0]
-        prior = Prior(anchor, around.spread) if self.perturb else around
+        prior = Prior(_drawn(around, fold_in(anchor_keys, 0)), around.spread) if self.perturb else around
         fits = descend(
             self._base(pinns[0]), problems, start, channels, judges, prior, train_keys, pinns[0].weights, Renamed(progress)
         )
@@ -84,8 +93,10 @@ class EnsembleMethod(Method):
         ]
 
     def _base(self, pinn: Pinn) -> Base:
-        newton = pinn.base.newton or Base.newton
-        return dataclasses.replace(pinn.base, newton=newton) if self.perturb else pinn.base
+        if not self.perturb:
+            return pinn.base
+        base = dataclasses.replace(pinn.base, newton=pinn.base.newton or Base.newton)
+        return dataclasses.replace(base, epochs=0, polish=0, restarts=0) if self.start == "trained" else base
 
 
 class Renamed(Progress):
