@@ -51,7 +51,7 @@ def compare(name: str, seed: int, chain: str, settings: dict, methods: tuple[str
 
 def table(found: list[dict]) -> str:
     """As Markdown."""
-    head = "| problem | chains: R-hat, ESS | method | sd / sd of the chains | scatter | mean off, in sd | times cheaper: first, again |"
+    head = "| problem | chains: R-hat, ESS | method | sd / sd of chains | scatter | mean off, in sd | times cheaper (again) |"
     lines = [head, "|---|---|---|---|---|---|---|"]
     for one in found:
         chains = f"{one['chains']['rhat']:.3f}, {one['chains']['ess']:.0f}"

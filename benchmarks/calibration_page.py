@@ -41,16 +41,21 @@ INVERSE = """
     epinn calibrate heat1d-inverse --method laplace,epinet --noise 0.1 --redraws 100 --set compute.memory=40 --json
 
 Published: 0.099 ± 0.012. The aim is 0.92 to 0.98 with a smaller sd. Least squares with the exact solution, which knows all that
-there is to know, has an sd of 0.0050 and covers 0.97 of the same redraws. The estimates here are lower than that one by about a
-third of their sd: the prior on the weights prefers a flatter u. With a wider prior (`--set base.prior=5`) that goes away; we
-have tried it for one seed only, with 200 collocation points (0.0970 instead of 0.0957, least squares 0.0973).
+there is to know, has an sd of 0.0050 and covers 0.97 of the same redraws (`python benchmarks/least_squares.py`).
+
+The estimates here are lower than that one, by a third of their sd in the median, and all intervals that miss kappa are too low:
+the prior on the weights prefers a flatter u. A wider prior pulls less. With 200 collocation points and seed 3, where least squares
+says 0.0973, kappa is 0.0964 ± 0.0051 with the default and 0.0969 ± 0.0051 with `base.prior=5`:
+
+    epinn run heat1d-inverse --noise 0.1 --seed 3 --method laplace --set points.collocation=200 --set base.newton=1000 \\
+        --set base.newton_work=1e15 --set base.prior=5
 """
 ALL = {
     "known": """
 ## All methods on the same redraws: 1D Poisson, known noise 0.1 on equation and measurements
 
-The command of the first table with every method; `epinet, paper's objective` is `--set epinet.objective=paper`. `conformal` needs
-measurements to hold out, so it and the `laplace` that it widens have other data: `--set points.sensors=64 --set
+The command of the first table with every method; `epinet, paper's objective` is `--set epinet.objective=paper`. `conformal`
+needs measurements to hold out, so it and the `laplace` that it widens have other data: `--set points.sensors=64 --set
 points.held_out=0.5`. `nuts` did not finish in the device time there was.
 
 With known noise, `laplace`, `epinet` and `hmc` find the same posterior; `ensemble` is a tenth wider, since 16 members tell a
@@ -60,8 +65,8 @@ One of the 100 `hmc` runs said that its chains had not mixed, 42 of those of `vi
     "exact": """
 ## All methods on the same redraws: 1D Poisson, exact physics, noise 0.1
 
-`hmc`, `nuts` and `vi` take an exact condition to be known to 0.01, since no chain could move in a thinner shell; the others take
-what the network reaches. All chains had mixed (R-hat of the field below 1.1); every `vi` said that its bound still rose.
+`hmc`, `nuts` and `vi` take an exact condition to be known to 0.01, since no chain could move in a thinner shell; the others
+take what the network reaches. All chains had mixed (R-hat of the field below 1.1); every `vi` said that its bound still rose.
 """,
 }
 COLUMNS = "50% | 80% | 95% | ± | along the domain | sharpness | RMSE | interval score"

@@ -30,8 +30,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--noise", type=float, default=0.1)
     parser.add_argument("--redraws", type=int, default=100)
+    parser.add_argument("--first", type=int, default=0, help="the first seed")
     options = parser.parse_args()
-    kappa, sd = np.array([estimate(options.noise, seed) for seed in range(options.redraws)]).T
+    kappa, sd = np.array([estimate(options.noise, seed) for seed in range(options.first, options.first + options.redraws)]).T
     covered = np.mean(np.abs(kappa - DIFFUSIVITY) <= quantile(LEVEL) * sd)
     print(f"kappa {kappa.mean():.5f}, scatter {kappa.std():.5f}, its own sd {sd.mean():.5f}, coverage {covered:.2f}")
 

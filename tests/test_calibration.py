@@ -8,7 +8,7 @@ import pytest
 
 import epinn
 from epinn import calibration
-from epinn.calibration import Redraw, Reliability, calibrate, picture, summarise
+from epinn.calibration import Redraw, Reliability, calibrate, summarise
 from epinn.experiment import Plan
 from epinn.settings import numbers, preset
 from epinn.source import Source, find
@@ -70,7 +70,6 @@ def test_redraws_are_kept_and_not_repeated(tmp_path, monkeypatch):
     summary = summarise(again)[0].plain()
     assert summary["redraws"] == 3
     assert json.loads(json.dumps(summary)) == summary
-    picture(summarise(again), plan()).savefig(tmp_path / "picture.png")
 
 
 def test_redraws_of_other_settings_are_not_mixed(tmp_path, rejects):

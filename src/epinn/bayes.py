@@ -16,7 +16,6 @@ from jaxtyping import Array, Float, PRNGKeyArray, PyTree
 from .base import create_solutions
 from .batch import one_of, over_seeds, stack, unraveller, unstack
 from .channel import Channel, log_likelihood, residuals
-from .errors import InputError
 from .network import Solution, trainable
 from .pinn import Pinn, bayesian_prior
 from .problem import Problem
@@ -149,9 +148,3 @@ def _positions(target: Target, vectors: Float[Array, "n q"]) -> Position:
 
 def _repeated(tree: Any, count: int) -> Any:
     return jax.tree.map(lambda leaf: jnp.repeat(leaf[None], count, axis=0) if eqx.is_array(leaf) else leaf, tree)
-
-
-def check_prior(name: str, prior_sd: float, tolerance: float) -> None:
-    """Refuse settings that make no density."""
-    if not prior_sd > 0 or not tolerance > 0:
-        raise InputError(f"{name}.prior_sd and {name}.tolerance must be positive.")

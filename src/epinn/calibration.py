@@ -8,7 +8,6 @@ from typing import Any
 
 import jax
 import numpy as np
-from matplotlib.figure import Figure
 
 from .errors import InputError
 from .evaluation import Evaluation
@@ -20,7 +19,6 @@ from .train import Progress
 LEVELS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
 AT_ONCE = {"cpu": 25}  # redraws that run together; a hundred elsewhere
 FAR_AWAY = 1e6  # the distance of what is not a number
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")  # safe for colour-blind readers
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +28,7 @@ class Redraw:
     method: str
     seed: int
     distances: np.ndarray
-    unknowns: dict[str, dict[str, float | None]]
+    unknowns: dict[str, dict[str, Any]]
     metrics: dict[str, Any]
     warnings: list[str]
 
@@ -147,9 +145,8 @@ class Reliability:
             if first["exact"] is None:
                 continue
             all_of_it = [redraw.unknowns[name] for redraw in self.redraws]
-            covered = [abs(u["mean"] - u["exact"]) <= quantile(level) * u["std"] for u in all_of_it]  # type: ignore[operator]
-            sd = [u["std"] for u in all_of_it]
-            found[name] = {"coverage": float(np.mean(covered)), "std": float(np.mean(sd))}  # type: ignore[arg-type]
+            covered = [holds(u, level) for u in all_of_it]
+            found[name] = {"coverage": float(np.mean(covered)), "std": float(np.mean([u["std"] for u in all_of_it]))}
         return found
 
     def plain(self) -> dict[str, Any]:
@@ -170,24 +167,11 @@ class Reliability:
         }
 
 
+def holds(unknown: dict[str, Any], level: float = LEVEL) -> bool:
+    """Whether the interval of an unknown holds its exact value."""
+    return bool(abs(unknown["mean"] - unknown["exact"]) <= quantile(level) * unknown["std"])
+
+
 def summarise(redraws: Sequence[Redraw]) -> list[Reliability]:
     methods = dict.fromkeys(redraw.method for redraw in redraws)
     return [Reliability(method, [redraw for redraw in redraws if redraw.method == method]) for method in methods]
-
-
-def picture(found: Sequence[Reliability], plan: Plan) -> Figure:
-    """Reliability curves, and coverage along the domain (over time or space, the other coordinates averaged out)."""
-    problem = plan.problems()[0]
-    figure = Figure(figsize=(9, 3.8), layout="constrained")
-    left, right = figure.subplots(1, 2)
-    left.plot([0, 1], [0, 1], ":", color="#555555")
-    n = round(len(found[0].redraws[0].distances) ** (1 / problem.domain.dimension))
-    along = np.linspace(problem.domain.lower[0], problem.domain.upper[0], n)
-    for one, colour in zip(found, COLOURS, strict=False):
-        left.plot(LEVELS, [one.coverage(level) for level in LEVELS], "o-", ms=3, color=colour, label=one.method)
-        right.plot(along, one.conditional().reshape(n, -1).mean(axis=1), color=colour, label=one.method)
-    left.set(xlabel="level of the band", ylabel="coverage", title="reliability", xlim=(0, 1), ylim=(0, 1.02))
-    left.legend(fontsize=8)
-    right.axhline(LEVEL, ls=":", color="#555555")
-    right.set(xlabel=problem.domain.coordinates[0], title=f"coverage of the {LEVEL:.0%} band", ylim=(0, 1.02))
-    return figure

@@ -253,7 +253,8 @@ def calibrate(
 def _calibrate(plan: "Plan", folder: Path, preset: str, as_json: bool) -> None:
     import json
 
-    from .calibration import calibrate, picture, summarise
+    from .calibration import calibrate, summarise
+    from .calibration_plot import picture
     from .console import Bar, reliability_table
     from .storage import write_json
 
@@ -266,7 +267,7 @@ def _calibrate(plan: "Plan", folder: Path, preset: str, as_json: bool) -> None:
         found = summarise(calibrate(plan, folder, bar))
     rows = [one.plain() for one in found]
     write_json(folder / "calibration.json", {**plan.describe(preset), "noise_on": dict(plan.disturb), "methods": rows})
-    picture(found, plan).savefig(folder / "calibration.png", dpi=150)
+    picture(found, plan.problems()[0].domain).savefig(folder / "calibration.png")
     if as_json:
         typer.echo(json.dumps(rows))
         return

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import epinn
+from epinn.methods.ensemble import EnsembleMethod
 from epinn.sampler import FewMembers
 
 pytestmark = pytest.mark.usefixtures("quick_compile")
@@ -64,6 +65,20 @@ def test_few_members_have_the_mean_of_all_and_a_larger_spread(pinn):
     np.testing.assert_allclose(wide.std, few.factor * narrow.std, rtol=1e-3)
     slope = posterior.evaluate(lambda u: u.x, at=X)
     np.testing.assert_allclose(slope.mean, plain.evaluate(lambda u: u.x, at=X).mean, atol=1e-3)
+
+
+def test_members_may_start_at_the_trained_network(pinn):
+    """Each finds a fit of its own, with the spread of those that come from far away."""
+    near, far = (epinn.attach(pinn, method="ensemble", key=1, members=6, start=start) for start in ("trained", "anchor"))
+    assert near.diagnostics["members"] == 6
+    assert 0.5 < float(np.mean(near.predict(X).std / far.predict(X).std)) < 2
+
+
+def test_starts_that_make_no_sense_are_refused(rejects):
+    with rejects("'prior'", "anchor, trained"):
+        EnsembleMethod(start="prior")
+    with rejects("trained", "perturbed"):
+        EnsembleMethod(start="trained", perturb=False)
 
 
 def test_too_few_members_are_refused():

@@ -9,24 +9,23 @@ import numpy as np
 from jaxtyping import PRNGKeyArray
 
 from ..base import purposes
-from ..bayes import check_prior, members_of, posteriors_of, size_of, tolerant
+from ..bayes import members_of, posteriors_of, size_of
 from ..chains import Kernel, Schedule, complaints, diagnose, sample
-from ..channel import Channel
 from ..errors import InputError, unknown_name
 from ..pinn import Pinn
 from ..posterior import Posterior
 from ..starts import STARTS, starts
 from ..train import Progress
-from .method import Method
+from .bayesian import BayesianMethod
 
 
 @dataclass(frozen=True)
-class ChainMethod(Method):
+class ChainMethod(BayesianMethod):
     """Settings of a sampler. `samples` counts those after `burn_in`, per chain; every `thin`-th is stored.
 
     With `precondition`, chains move in coordinates made from the curvature around them (see `chart.py`), and `step_size` is in
     units of these. With `adapt`, it is changed during burn-in until five of six proposals are accepted, and varies a little
-    from sample to sample. `tolerance` is the standard deviation that conditions said to be exact are allowed at least.
+    from sample to sample.
 
     Chains start at `spread` places, the trained network refitted to disturbed targets, all at the `trained` network itself,
     at draws from the `prior`, or at fresh `xavier` initialisations.
@@ -40,32 +39,19 @@ class ChainMethod(Method):
     precondition: bool = True
     thin: int = 1
     start: str = "spread"
-    prior_sd: float = 1.0
-    tolerance: float = 0.01
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.start not in STARTS:
             raise unknown_name("start", self.start, STARTS)
         if min(self.samples, self.chains, self.thin) < 1 or self.burn_in < 0:
             raise InputError(f"{self.name} needs at least one sample and chain, thin >= 1 and burn_in >= 0.")
         if not self.step_size > 0:
             raise InputError(f"{self.name}.step_size must be positive.")
-        check_prior(self.name, self.prior_sd, self.tolerance)
 
     @property
     def uses_base(self) -> bool:
         return self.start in ("spread", "trained")
-
-    def reads(self, channel: Channel) -> Channel:
-        return tolerant(channel, self.tolerance)
-
-    @property
-    def moves_the_network(self) -> bool:
-        return True
-
-    @property
-    def uses_sigma(self) -> bool:
-        return True
 
     @property
     @abstractmethod

@@ -20,15 +20,14 @@ from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from ..batch import over_seeds, stack, unraveller, unstack
-from ..bayes import Target, check_prior, posteriors_of, tolerant, trained
-from ..channel import Channel
+from ..bayes import Target, posteriors_of, trained
 from ..errors import InputError
 from ..network import Solution, trainable
 from ..pinn import Pinn
 from ..posterior import Posterior
 from ..sampler import Sampler
 from ..train import Progress
-from .method import Method
+from .bayesian import BayesianMethod
 
 STEPS_PER_CALL = 100
 FIRST_WIDTH = 1e-3  # in widths of the prior: narrow enough to leave the trained network where it is
@@ -61,11 +60,8 @@ class VariationalSampler(Sampler):
 
 
 @dataclass(frozen=True)
-class ViMethod(Method):
-    """Settings: steps of Adam, their learning rate, and the draws that a gradient is averaged over.
-
-    `tolerance` is the standard deviation that conditions said to be exact are allowed at least.
-    """
+class ViMethod(BayesianMethod):
+    """Settings: steps of Adam, their learning rate, and the draws that a gradient is averaged over."""
 
     name: ClassVar[str] = "vi"
     summary: ClassVar[str] = "Variational inference: independent Gaussians for all weights and unknowns"
@@ -73,24 +69,11 @@ class ViMethod(Method):
     steps: int = 4_000
     learning_rate: float = 1e-2
     draws: int = 4
-    prior_sd: float = 1.0
-    tolerance: float = 0.01
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if min(self.steps, self.draws) < 1 or not self.learning_rate > 0:
             raise InputError("vi.steps and vi.draws must be at least 1, vi.learning_rate positive.")
-        check_prior(self.name, self.prior_sd, self.tolerance)
-
-    def reads(self, channel: Channel) -> Channel:
-        return tolerant(channel, self.tolerance)
-
-    @property
-    def moves_the_network(self) -> bool:
-        return True
-
-    @property
-    def uses_sigma(self) -> bool:
-        return True
 
     def attach(self, pinns: Sequence[Pinn], keys: PRNGKeyArray, progress: Progress) -> list[Posterior]:
         started = time.perf_counter()
