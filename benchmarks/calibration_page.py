@@ -44,8 +44,8 @@ Published: 0.099 ± 0.012. The aim is 0.92 to 0.98 with a smaller sd. Least squa
 there is to know, has an sd of 0.0050 and covers 0.97 of the same redraws (`python benchmarks/least_squares.py`).
 
 The estimates here are lower than that one, by a third of their sd in the median, and all intervals that miss kappa are too low:
-the prior on the weights prefers a flatter u. A wider prior pulls less. With 200 collocation points and seed 3, where least squares
-says 0.0973, kappa is 0.0964 ± 0.0051 with the default and 0.0969 ± 0.0051 with `base.prior=5`:
+the prior on the weights prefers a flatter u. A wider prior pulls less. With 200 collocation points and seed 3, where least
+squares says 0.0973, kappa is 0.0964 ± 0.0051 with the default and 0.0969 ± 0.0051 with `base.prior=5`:
 
     epinn run heat1d-inverse --noise 0.1 --seed 3 --method laplace --set points.collocation=200 --set base.newton=1000 \\
         --set base.newton_work=1e15 --set base.prior=5
