@@ -9,6 +9,7 @@ import pytest
 import epinn
 from epinn import calibration
 from epinn.calibration import Redraw, Reliability, calibrate, summarise
+from epinn.calibration_plot import picture
 from epinn.experiment import Plan
 from epinn.settings import numbers, preset
 from epinn.source import Source, find
@@ -106,3 +107,17 @@ def test_noise_is_read_from_text(rejects):
     assert numbers(["equation=0.1", "boundary=1e-2"]) == {"equation": 0.1, "boundary": 0.01}
     with rejects("--sigma", "equation=much"):
         numbers(["equation=much"])
+
+
+def test_the_same_measurements_again_are_no_repetition(tmp_path, rejects):
+    problem = epinn.problems.poisson1d(0.1)
+    with rejects("same measurements", "key"):
+        calibrate(plan(source=Source("mine", problem, ""), noises=(None,), disturb={"equation": 0.1}), tmp_path, Progress())
+
+
+@pytest.mark.parametrize("nothing", [None, float("nan")])
+def test_an_interval_that_is_no_number_holds_nothing(nothing):
+    made = [{"mean": 2.0, "std": 0.1, "exact": 2.0}, {"mean": nothing, "std": nothing, "exact": 2.0}]
+    found = Reliability("laplace", [redraw(i, [0.0], k=one) for i, one in enumerate(made)])
+    assert found.unknowns() == {"k": {"coverage": 0.5, "std": pytest.approx(0.1)}}
+    assert len(picture([found], epinn.Box(x=(0, 1))).axes[2].lines) == 2  # one interval, and the truth

@@ -61,3 +61,33 @@ def test_the_noise_of_a_measurement_is_told_apart_from_the_spread(pinn):
     bare = epinn.Problem(domain=epinn.Box(x=(0, 1)), equation=lambda u: u.x - 1)
     with pytest.raises(epinn.InputError, match="no measurements"):
         epinn.attach(epinn.fit(bare, base=BASE), method="laplace").predict_measurement([0.5])
+
+
+def test_unknown_noise_is_that_of_the_measurements_they_were_parted_from():
+    rng, x = np.random.default_rng(0), np.linspace(0.05, 0.95, 40)
+    data = [epinn.Data(x, x + sigma * rng.normal(size=40)) for sigma in (0.01, 0.5)]
+    problem = epinn.Problem(
+        domain=epinn.Box(x=(0, 1)), equation=lambda u: u.x - 1, data=data, points=epinn.Points(collocation=8)
+    ).holding_out(0.5, 0)
+    pinn = epinn.fit(problem, base=BASE)
+    found = compare_held_out(epinn.attach(pinn, method="laplace"), inferred_noise(pinn))
+    np.testing.assert_allclose([found.noise[0], found.noise[-1]], [0.01, 0.5], rtol=0.5)
+
+
+def test_without_any_noise_to_go_by_nothing_is_compared(rejects):
+    problem = epinn.Problem(
+        domain=epinn.Box(x=(0, 1)),
+        equation=lambda u: u.x - 1,
+        boundary=epinn.Dirichlet(lambda x: x),
+        data=epinn.Data(np.linspace(0, 1, 30), np.linspace(0, 1, 30), held_out=True),
+        points=epinn.Points(collocation=8),
+    )
+    pinn = epinn.fit(problem, base=BASE)
+    assert compare_held_out(epinn.attach(pinn, method="laplace"), inferred_noise(pinn)) is None
+    with rejects("noise", "sigma"):
+        epinn.attach(pinn, method="conformal")
+
+
+def test_noise_is_not_added_to_some_measurements_only(rejects):
+    with rejects("held-out", "leave out"):
+        epinn.problems.poisson1d(0.1).holding_out(0.5, 0).disturbed({"data": 0.1}, 1)

@@ -40,6 +40,13 @@ BLIND = Evidence(seen(truth=False))
             "not converged",
             "the residuals are far above",
         ),
+        (Evidence(seen(), diagnostics={"doubt": "the bound still rises: try more."}), "not converged", "the bound still rises"),
+        (
+            Evidence(seen(truth=False), diagnostics={"guarantee": "...", "factor": 2.0, "held_out": 40}),
+            "trustworthy",
+            "40 held-out measurements made it 2.0 times as wide",
+        ),
+        (Evidence(seen(truth=False), held_out=held_out(0.2)), "too wide", "off by 0.1"),
         (Evidence(seen(), diagnostics={"rhat": 1.3, "acceptance": 0.8}), "not converged", "R-hat of the field 1.30"),
         (Evidence(seen(), diagnostics={"rhat": None, "acceptance": 0.0}), "not converged", "hardly moved"),
         (Evidence(seen(), diagnostics={"rhat": 1.004, "acceptance": 0.8}), "trustworthy", "R-hat of the field 1"),

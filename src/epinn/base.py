@@ -56,9 +56,9 @@ class Base:
         for name in ("fourier", "polish", "newton", "newton_work", "restarts"):
             if not 0 <= (getattr(self, name) or 0) < math.inf:
                 raise InputError(f"base.{name} must be a finite number, and not negative.")
-        if not self.fourier_scale > 0 or not self.prior > 0:
+        if not 0 < self.fourier_scale < math.inf or not 0 < self.prior < math.inf:
             raise InputError("base.fourier_scale and base.prior must be positive.")
-        if self.tolerance is not None and not self.tolerance > 0:
+        if self.tolerance is not None and not 0 < self.tolerance < math.inf:
             raise InputError("base.tolerance must be positive.")
         _ = self.descent  # checks its part of the settings
 

@@ -55,6 +55,7 @@ def calibrate(plan: Plan, folder: Path, progress: Progress) -> list[Redraw]:
     """All redraws (the plan's seeds) of all its methods; what is in the folder already is not computed again."""
     if plan.problems()[0].exact is None:
         raise InputError("repetition needs the truth to compare with: give the problem its exact solution (exact=...).")
+    _check_data_differ(plan)
     path, identity = folder / "redraws.json", replace(plan, seeds=(), methods=()).identity()
     done = _read(path, identity)
     at_once = AT_ONCE.get(jax.default_backend(), 100)
@@ -68,6 +69,18 @@ def calibrate(plan: Plan, folder: Path, progress: Progress) -> list[Redraw]:
     wanted = [(method, seed) for method in plan.methods for seed in plan.seeds]
     by_name = {(redraw.method, redraw.seed): redraw for redraw in done}
     return [by_name[name] for name in wanted]
+
+
+def _check_data_differ(plan: Plan) -> None:
+    """Refuse to repeat an experiment whose measurements are always the same."""
+    one, other = replace(plan, seeds=plan.seeds[:2]).problems()
+    pairs = zip(one.channels(0), other.channels(0), strict=True)
+    noisy = [(a, b) for a, b in pairs if a.kind == "data" and a.noise != "exact"]
+    if noisy and all(np.array_equal(a.target, b.target) for a, b in noisy):
+        raise InputError(
+            "every repetition would have the same measurements: make the problem a function of key that draws them anew, "
+            "or add noise to them with --sigma data=VALUE."
+        )
 
 
 def _batch(plan: Plan, have: set[tuple[str, int]], progress: Progress, label: str) -> Iterator[list[Redraw]]:
@@ -146,7 +159,8 @@ class Reliability:
                 continue
             all_of_it = [redraw.unknowns[name] for redraw in self.redraws]
             covered = [holds(u, level) for u in all_of_it]
-            found[name] = {"coverage": float(np.mean(covered)), "std": float(np.mean([u["std"] for u in all_of_it]))}
+            widths = [u["std"] for u in all_of_it if u["std"] is not None and np.isfinite(u["std"])]
+            found[name] = {"coverage": float(np.mean(covered)), "std": float(np.mean(widths)) if widths else float("nan")}
         return found
 
     def plain(self) -> dict[str, Any]:
@@ -168,7 +182,9 @@ class Reliability:
 
 
 def holds(unknown: dict[str, Any], level: float = LEVEL) -> bool:
-    """Whether the interval of an unknown holds its exact value."""
+    """Whether the interval of an unknown holds its exact value; what is not a number holds nothing."""
+    if unknown["mean"] is None or unknown["std"] is None:
+        return False
     return bool(abs(unknown["mean"] - unknown["exact"]) <= quantile(level) * unknown["std"])
 
 

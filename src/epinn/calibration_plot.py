@@ -51,11 +51,12 @@ def _along(ax: Axes, found: Sequence[Reliability], domain: Box) -> None:
 
 def _intervals(ax: Axes, found: Sequence[Reliability], name: str) -> None:
     """Those of the first method, redraw by redraw, from the lowest to the highest; what misses the truth is orange."""
-    intervals = sorted((redraw.unknowns[name] for redraw in found[0].redraws), key=lambda u: u["mean"])
+    every = [redraw.unknowns[name] for redraw in found[0].redraws]
+    intervals = sorted((u for u in every if u["mean"] is not None and u["mean"] == u["mean"]), key=lambda u: u["mean"])
     for i, one in enumerate(intervals):
         reach = quantile(LEVEL) * one["std"]
         ax.plot([i, i], [one["mean"] - reach, one["mean"] + reach], lw=1, color=BLUE if holds(one) else ORANGE)
-    ax.axhline(intervals[0]["exact"], ls=":", color=GREY)
+    ax.axhline(every[0]["exact"], ls=":", color=GREY)
     kept = found[0].unknowns()[name]["coverage"]
     title(ax, f"Intervals of {name}", f"{found[0].method}: {kept:.0%} of the {LEVEL:.0%} intervals hold it", WIDTH)
     _dress(ax, "redraw, sorted", name)

@@ -212,6 +212,10 @@ def diagnose(trace: Trace, seed: int) -> dict[str, Any]:
 
 def complaints(diagnostics: dict[str, Any], name: str, step_size: float) -> tuple[str, ...]:
     """Sentences for whoever might trust chains that have not mixed."""
+    if diagnostics["samples"] < 4:
+        return (
+            f"{diagnostics['samples']} samples are too few to tell whether the chains have mixed: try more {name}.samples.",
+        )
     if diagnostics["rhat"] is None or diagnostics["acceptance"] < 0.05:
         return (
             f"the chains hardly moved (acceptance {diagnostics['acceptance']:.2f}); "

@@ -256,7 +256,7 @@ def _calibrate(plan: "Plan", folder: Path, preset: str, as_json: bool) -> None:
     from .calibration import calibrate, summarise
     from .calibration_plot import picture
     from .console import Bar, reliability_table
-    from .storage import write_json
+    from .storage import finite, write_json
 
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -269,7 +269,7 @@ def _calibrate(plan: "Plan", folder: Path, preset: str, as_json: bool) -> None:
     write_json(folder / "calibration.json", {**plan.describe(preset), "noise_on": dict(plan.disturb), "methods": rows})
     picture(found, plan.problems()[0].domain).savefig(folder / "calibration.png")
     if as_json:
-        typer.echo(json.dumps(rows))
+        typer.echo(json.dumps(finite(rows)))
         return
     reliability_table(rows)
     typer.echo(f"written: {folder}")

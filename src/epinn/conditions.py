@@ -20,6 +20,7 @@ from .field import Field, Operator, at_points
 if TYPE_CHECKING:
     from .problem import Problem
 
+HELD_OUT = ", held out"  # what the name of a part of some measurements ends with
 Sigma = float | np.ndarray | Sequence[float] | Literal["unknown"] | None
 Target = float | Callable | np.ndarray | Sequence[float]
 
@@ -191,7 +192,7 @@ class Data(Condition):
             sigma = np.asarray(self.sigma)[chosen] if np.ndim(self.sigma) > 0 else self.sigma  # type: ignore[arg-type]
             return replace(self, points=points[chosen], values=values[chosen], sigma=sigma, **changes)
 
-        return part(np.sort(order[number:])), part(np.sort(order[:number]), held_out=True)
+        return part(np.sort(order[number:])), part(np.sort(order[:number]), held_out=True, name=self.label + HELD_OUT)
 
 
 @dataclass(frozen=True, eq=False)

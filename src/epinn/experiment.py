@@ -241,8 +241,8 @@ def _verdict(plan: Plan, pinn: Pinn, posterior: Posterior, evaluation: Evaluatio
             complaints=[*failures, *(pinn.warnings if method.uses_base else [])],
             diagnostics=posterior.diagnostics,
             residuals="" if seen is None else seen.in_words(0, pinn.channels),
-            reference=None if method.is_linearised else reference,
-            held_out=compare_held_out(posterior, inferred_noise(pinn)),
+            reference=None if method.is_linearised or method.uses_held_out else reference,
+            held_out=None if method.uses_held_out else compare_held_out(posterior, inferred_noise(pinn)),
         )
     )
 

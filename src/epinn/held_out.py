@@ -1,6 +1,6 @@
 """Measurements that nothing was trained on, compared with a band."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import equinox as eqx
@@ -9,9 +9,11 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from .channel import Channel, residuals
+from .conditions import HELD_OUT
 from .network import Solution
 from .pinn import Pinn
 from .posterior import Posterior
+from .problem import Problem
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,9 +31,12 @@ class HeldOut:
 
 
 def compare_held_out(posterior: Posterior, noise: Mapping[str, float], draws: int = 1000) -> HeldOut | None:
-    """None where nothing was held out. `noise` has sigma by channel, for measurements that do not say their own."""
+    """None where nothing was held out, or nothing is known about its noise.
+
+    `noise` has sigma by channel, for measurements that do not say their own.
+    """
     channels = posterior.problem.held_out()
-    if not channels:
+    if not channels or not noise_is_known(posterior.problem):
         return None
     found = posterior.evaluate(Residuals(channels), draws=draws, key=0)
     sigma = [np.full(c.target.size, _sigma(c, noise)) if c.noise == "unknown" else _each(c) for c in channels]
@@ -67,6 +72,12 @@ def _each(channel: Channel) -> np.ndarray:
 
 
 def _sigma(channel: Channel, noise: Mapping[str, float]) -> float:
-    """That of the measurements it was parted from, else of any."""
-    like: Sequence[float] = [value for name, value in noise.items() if channel.name.startswith(name)] or list(noise.values())
-    return like[0] if like else 0.0
+    """That of the measurements it was parted from, else of all others together."""
+    parent = channel.name.removesuffix(HELD_OUT)
+    return noise[parent] if parent in noise else float(np.sqrt(np.mean(np.square(list(noise.values())))))
+
+
+def noise_is_known(problem: Problem) -> bool:
+    """Whether held-out measurements say their noise, or there are others that it can be inferred from."""
+    from_others = any(condition.kind == "data" for condition in problem.conditions)
+    return from_others or all(channel.noise != "unknown" for channel in problem.held_out())

@@ -202,6 +202,8 @@ class Problem:
                 raise InputError(f"the noise on {kind} is unknown already, so no known noise can be added to it.")
         if self.points.resample:
             raise InputError("noise on conditions belongs to fixed points: set points.resample=0.")
+        if "data" in sigmas and self.held_out():
+            raise InputError("held-out measurements would not get the noise that is added to the others; leave out either.")
         return dataclasses.replace(self, disturbance=Disturbance(dict(sigmas), as_key(key)))
 
     def check(self) -> None:

@@ -15,6 +15,7 @@ from .wording import two_digits
 STUCK = 0.05  # an acceptance below this: chains have hardly moved
 NARROW, WIDE = 0.6, 1.7  # spread, in parts of that of the linearised posterior
 RARE = 0.01  # held-out measurements that would be outside so seldom say that the band is too narrow
+HARDLY = 0.001  # and if they are so near that this seldom happens, it is too wide
 POOR = 0.8  # part of the points where the truth is in the band; errors are correlated, so less than the level is no scandal yet
 IDLE = 0.1  # errors, in standard deviations, of a band that is wider than it need be,
 MATTERS = 0.02  # if it is also wide in parts of the range of the field
@@ -63,12 +64,17 @@ def judge(evidence: Evidence) -> Verdict:
         return Verdict(NOT_CONVERGED, (f"the chains hardly moved, acceptance {acceptance:.2f}",))
     if rhat is not None and not rhat < MIXED:
         return Verdict(NOT_CONVERGED, (f"R-hat of the field {rhat:.2f}",))
+    if "doubt" in evidence.diagnostics:  # the method's own
+        return Verdict(NOT_CONVERGED, (_gist(evidence.diagnostics["doubt"]),))
     checks = [check for check in (_held_out(evidence), _truth(evidence), _reference(evidence)) if check is not None]
     for word in (TOO_NARROW, TOO_WIDE):
         if wrong := [why for found, why in checks if found == word]:
             return Verdict(word, tuple(wrong))
     why = [why for _, why in checks] + ([] if rhat is None else [f"R-hat of the field {rhat:.3g}"])
     why += [evidence.residuals] if evidence.residuals else []
+    if "guarantee" in evidence.diagnostics:
+        factor, number = (evidence.diagnostics[name] for name in ("factor", "held_out"))
+        why.append(f"{number} held-out measurements made it {two_digits(factor)} times as wide")
     return Verdict(TRUSTWORTHY, tuple(why)) if why else Verdict(NOT_CHECKED, ("there is nothing to compare it with",))
 
 
@@ -81,10 +87,13 @@ def _held_out(evidence: Evidence) -> tuple[str, str] | None:
     """How many measurements lie in the band with its noise, and whether so few are an accident."""
     if evidence.held_out is None:
         return None
-    from scipy.stats import binom  # imported here: it costs a fifth of a second before anything can start
+    from scipy.stats import binom, chi2  # imported here: it costs a fifth of a second before anything can start
 
     inside, number = int(np.sum(evidence.held_out.scores <= quantile(LEVEL))), len(evidence.held_out.scores)
     word = TOO_NARROW if binom.cdf(inside, number, LEVEL) < RARE else TRUSTWORTHY
+    squares = float(np.sum(evidence.held_out.scores**2))
+    if chi2.cdf(squares, number) < HARDLY:
+        return TOO_WIDE, f"held-out measurements are off by {two_digits((squares / number) ** 0.5)} of what the band says"
     return word, f"{inside} of {number} held-out measurements are in the {LEVEL:.0%} band with its noise"
 
 

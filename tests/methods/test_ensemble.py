@@ -40,11 +40,13 @@ def test_plain_members_differ_less(pinn):
     assert plain.std.mean() < 0.7 * perturbed.std.mean()
 
 
-def test_members_that_miss_the_solution_are_left_out_and_counted(pinn):
+def test_members_that_miss_the_solution_are_counted(pinn):
     lost = dataclasses.replace(pinn, base=dataclasses.replace(BASE, epochs=1, newton=1))
     posterior = epinn.attach(lost, method="ensemble", members=3)
     assert posterior.warnings
-    assert "have not found the solution" in posterior.warnings[0]
+    assert "3 of 3 members have not found the solution and were kept" in posterior.warnings[0]
+    assert posterior.diagnostics["doubt"] == posterior.warnings[0]  # the verdict will say so
+    assert posterior.diagnostics["members"] == 3
 
 
 @pytest.mark.parametrize("number", [3, 8, 16])

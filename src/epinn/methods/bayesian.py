@@ -1,5 +1,6 @@
 """What methods have in common that look for the posterior of a Bayesian PINN: its prior, and what they take as known."""
 
+import math
 from dataclasses import dataclass
 
 from ..bayes import tolerant
@@ -17,8 +18,8 @@ class BayesianMethod(Method):
     tolerance: float = 0.01
 
     def __post_init__(self) -> None:
-        if not self.prior_sd > 0 or not self.tolerance > 0:
-            raise InputError(f"{self.name}.prior_sd and {self.name}.tolerance must be positive.")
+        if not 0 < self.prior_sd < math.inf or not 0 < self.tolerance < math.inf:
+            raise InputError(f"{self.name}.prior_sd and {self.name}.tolerance must be positive numbers.")
 
     def reads(self, channel: Channel) -> Channel:
         return tolerant(channel, self.tolerance)

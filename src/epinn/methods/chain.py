@@ -1,6 +1,7 @@
 """What methods that run Markov chains have in common: their settings, and the way from chains to posteriors."""
 
 import functools
+import math
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -46,7 +47,7 @@ class ChainMethod(BayesianMethod):
             raise unknown_name("start", self.start, STARTS)
         if min(self.samples, self.chains, self.thin) < 1 or self.burn_in < 0:
             raise InputError(f"{self.name} needs at least one sample and chain, thin >= 1 and burn_in >= 0.")
-        if not self.step_size > 0:
+        if not 0 < self.step_size < math.inf:
             raise InputError(f"{self.name}.step_size must be positive.")
 
     @property

@@ -20,7 +20,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from ..channel import residuals
 from ..errors import InputError
-from ..held_out import compare_held_out, inferred_noise, noise_of_fields
+from ..held_out import compare_held_out, inferred_noise, noise_is_known, noise_of_fields
 from ..jet import Value
 from ..metrics import LEVEL, quantile
 from ..network import AbstractNetwork, Solution
@@ -88,6 +88,10 @@ class ConformalMethod(Method):
     def uses_sigma(self) -> bool:
         return True
 
+    @property
+    def uses_held_out(self) -> bool:
+        return True
+
     def attach(self, pinns: Sequence[Pinn], keys: PRNGKeyArray, progress: Progress) -> list[Posterior]:
         from . import configured
 
@@ -107,6 +111,8 @@ class ConformalMethod(Method):
                 f"conformal needs at least {least} held-out measurements for a level of {self.level:g}, not {number}: "
                 "mark some with Data(..., held_out=True), or hold out a share with points.held_out=0.5."
             )
+        if not noise_is_known(problem):
+            raise InputError("nothing is known about the noise of the held-out measurements: give their Data a sigma.")
 
     def _scaled(self, pinn: Pinn, inner: Posterior) -> Posterior:
         found = compare_held_out(inner, inferred_noise(pinn))
@@ -119,6 +125,7 @@ class ConformalMethod(Method):
             sampler=ScaledSampler(pinn.solution, inner.sampler, jax.numpy.asarray(factor)),
             method=self.name,
             diagnostics={
+                **inner.diagnostics,
                 "of": self.of,
                 "factor": factor,
                 "held_out": len(scores),

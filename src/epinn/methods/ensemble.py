@@ -7,6 +7,7 @@ started, and the band is what training leaves open. A band of few members is wid
 """
 
 import dataclasses
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -52,7 +53,7 @@ class EnsembleMethod(Method):
     start: str = "anchor"
 
     def __post_init__(self) -> None:
-        if self.members < 2 or not self.prior_sd > 0:
+        if self.members < 2 or not 0 < self.prior_sd < math.inf:
             raise InputError("ensemble.members must be at least 2, ensemble.prior_sd positive.")
         if self.start not in STARTS:
             raise unknown_name("start", self.start, STARTS)
@@ -120,15 +121,16 @@ def _posterior(method: EnsembleMethod, pinn: Pinn, fits: Sequence[Fit], size: in
     sound = [found for found in fits if not found.misfits and not found.failure]
     lost = len(fits) - len(sound)
     kept = sound if len(sound) >= max(2, len(fits) / 2) else list(fits)
-    warnings = []
+    warnings, doubt = [], {}
     if lost:
         left_out = "left out" if kept is sound else "kept, since most have not"
         warnings = [f"{lost} of {len(fits)} members have not found the solution and were {left_out}; try more base.restarts."]
+        doubt = {} if kept is sound else {"doubt": warnings[0]}
     return Posterior(
         sampler=_sampler(stack([found.solution for found in kept]), len(kept)),
         problem=pinn.problem,
         method=method.name,
-        diagnostics={"members": len(kept), "left_out": lost if kept is sound else 0},
+        diagnostics={"members": len(kept), "left_out": lost if kept is sound else 0} | doubt,
         warnings=tuple(warnings),
         seconds=sum(found.seconds for found in fits),
     )

@@ -217,7 +217,7 @@ class EpinetMethod(Method):
         check_architecture(self.prior_hidden, initialisation=self.prior_initialisation)
         if self.objective not in INDEX_DIM:
             raise unknown_name("objective of an epinet", self.objective, INDEX_DIM)
-        if not self.prior_sd > 0:
+        if not 0 < self.prior_sd < math.inf:
             raise InputError("epinet.prior_sd must be positive.")
         if min(self.dimensions, self.indices_per_step, self.newton_indices) < 1 or not math.isfinite(self.alpha):
             raise InputError(

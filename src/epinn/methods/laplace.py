@@ -6,6 +6,7 @@ of its two spaces: rows or parameters. A draw is the PINN plus its derivative in
 parameters change along with the weights.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -53,7 +54,7 @@ class LaplaceMethod(Method):
     prior_sd: float = 1.0
 
     def __post_init__(self) -> None:
-        if self.samples < 2 or not self.prior_sd > 0:
+        if self.samples < 2 or not 0 < self.prior_sd < math.inf:
             raise InputError("laplace.samples must be at least 2, laplace.prior_sd positive.")
 
     def check(self, problem: Problem, rows: int, parameters: int) -> None:

@@ -51,6 +51,11 @@ class Method(ABC):
         return False
 
     @property
+    def uses_held_out(self) -> bool:
+        """Whether held-out measurements decide the width of its band, and so cannot judge it."""
+        return False
+
+    @property
     def base_sees_data(self) -> bool:
         """Whether the base PINN is trained on the measurements too, or only on the physics."""
         return True

@@ -98,11 +98,16 @@ class ViMethod(BayesianMethod):
         tenth = max(1, len(bounds) // 10)
         last, before = bounds[-tenth:], bounds[-2 * tenth : -tenth]
         mean, width = target.position(gaussian.mean), target.position(jnp.exp(gaussian.log_width))
-        diagnostics = {"bound": float(last.mean()), **{f"sigma of {n}": float(np.exp(v)) for n, v in mean.log_sigma.items()}}
-        rise = float(last.mean() - before.mean()) if len(before) else 0.0
+        diagnostics: dict[str, Any] = {
+            "bound": float(last.mean()),
+            **{f"sigma of {n}": float(np.exp(v)) for n, v in mean.log_sigma.items()},
+        }
+        rise = float(last.mean() - before.mean()) if len(before) else np.inf
         warnings: tuple[str, ...] = ()
         if rise > RISING * gaussian.mean.size:
-            warnings = (f"the variational bound still rises (by {rise:.0f} in the last tenth): try more vi.steps.",)
+            much = f"by {rise:.0f} in the last tenth" if len(before) else "after so few steps nobody knows how much"
+            warnings = (f"the variational bound still rises ({much}): try more vi.steps.",)
+            diagnostics["doubt"] = warnings[0]
         failure = None if np.all(np.isfinite(gaussian.mean)) else "vi ran away: try a smaller vi.learning_rate."
         sampler = VariationalSampler(target.solution(mean), width.parameters)
         return Posterior(sampler, pinn.problem, self.name, diagnostics, warnings, failure, seconds)
