@@ -24,7 +24,7 @@ KNOWN = """
 
 The largest |u| is 1 in all four problems, so `--noise 0.1` means sigma 0.1. The aim is 0.95, within 0.92 and 0.98. The ensemble
 of the 2D problem has 8 members that start at the trained network (`--set base.newton=100 --set ensemble.start=trained --set
-ensemble.members=8`): from draws of the prior Gauss-Newton would need several hundred steps for each.
+ensemble.members=8`): from draws of the prior, Gauss-Newton was not done after 150 steps in a trial.
 
 The band of an ensemble is widened for its few members (by 1.16 for 16, by 1.37 for 8). Without that, the spread of its members
 is that of `laplace` for 1D Poisson, 1.1 times as large for the porous medium and 1.1 and 1.3 times for the 2D problem, and
@@ -47,7 +47,8 @@ INVERSE = """
 Published: 0.099 ± 0.012. The aim is 0.92 to 0.98 with a smaller sd. Least squares with the exact solution, which knows all that
 there is to know, has an sd of 0.0050 and covers 0.97 of the same redraws (`python benchmarks/least_squares.py`).
 
-The estimates here are lower than that one, by a third of their sd in the median, and all intervals that miss kappa are too low.
+The estimates here are lower than that one, by a third of their sd in the median (compared by hand), and all
+intervals that miss kappa are too low.
 Likely the prior on the weights, which prefers a flatter u: a wider one pulls less. With 200 collocation points and seed 3,
 where least squares says 0.0973, kappa is 0.0964 ± 0.0051 with the default and 0.0969 ± 0.0051 with `base.prior=5`:
 

@@ -73,8 +73,8 @@ def calibrate(plan: Plan, folder: Path, progress: Progress) -> list[Redraw]:
 
 def _check_data_differ(plan: Plan) -> None:
     """Refuse to repeat an experiment whose measurements are always the same."""
-    one, other = replace(plan, seeds=plan.seeds[:2]).problems()
-    pairs = zip(one.channels(0), other.channels(0), strict=True)
+    first, *others = replace(plan, seeds=plan.seeds[:2]).problems()
+    pairs = [pair for other in others for pair in zip(first.channels(0), other.channels(0), strict=True)]
     noisy = [(a, b) for a, b in pairs if a.kind == "data" and a.noise != "exact"]
     if noisy and all(np.array_equal(a.target, b.target) for a, b in noisy):
         raise InputError(

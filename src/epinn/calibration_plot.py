@@ -52,7 +52,7 @@ def _along(ax: Axes, found: Sequence[Reliability], domain: Box) -> None:
 def _intervals(ax: Axes, found: Sequence[Reliability], name: str) -> None:
     """Those of the first method, redraw by redraw, from the lowest to the highest; what misses the truth is orange."""
     every = [redraw.unknowns[name] for redraw in found[0].redraws]
-    intervals = sorted((u for u in every if u["mean"] is not None and u["mean"] == u["mean"]), key=lambda u: u["mean"])
+    intervals = sorted((u for u in every if u["mean"] is not None and np.isfinite(u["mean"])), key=lambda u: u["mean"])
     for i, one in enumerate(intervals):
         reach = quantile(LEVEL) * one["std"]
         ax.plot([i, i], [one["mean"] - reach, one["mean"] + reach], lw=1, color=BLUE if holds(one) else ORANGE)
