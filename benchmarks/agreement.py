@@ -14,17 +14,24 @@ import numpy as np
 
 import epinn
 
-PROBLEMS = ("poisson1d-nonlinear", "porous1d")
+PROBLEMS = ("poisson1d-nonlinear", "poisson2d-nonlinear")
 METHODS = ("laplace", "epinet", "vi")
 NOISE = 0.1
-SIGMAS = {"equation": 0.1, "boundary": 0.01}
+SIGMAS = {"equation": 0.1, "boundary": 0.01, "initial": 0.01}
 DRAWS = 4000
 THIN = 10  # of the samples that are stored; diagnostics use every one
 
 
-def compare(name: str, seed: int, chain: str, settings: dict, methods: tuple[str, ...]) -> dict:
+def noisy(name: str, seed: int, collocation: int | None) -> epinn.Problem:
+    """A shipped problem with known noise on every condition it has."""
+    problem = epinn.problems.SHIPPED[name](NOISE, key=seed, **({"collocation": collocation} if collocation else {}))
+    kinds = {condition.kind for condition in problem.conditions}
+    return problem.disturbed({kind: sigma for kind, sigma in SIGMAS.items() if kind in kinds}, jax.random.key(1000 + seed))
+
+
+def compare(problem: epinn.Problem, seed: int, chain: str, settings: dict, methods: tuple[str, ...]) -> dict:
     """One problem: the chain, and what each method makes of the same base PINN."""
-    problem = epinn.problems.SHIPPED[name](NOISE, key=seed).disturbed(SIGMAS, jax.random.key(1000 + seed))
+    name = problem.name
     pinn = epinn.fit(problem, key=seed)
     grid = problem.domain.grid(201 if problem.domain.dimension == 1 else 33)
     reference = epinn.attach(pinn, method=chain, key=1, **settings)
@@ -46,7 +53,14 @@ def compare(name: str, seed: int, chain: str, settings: dict, methods: tuple[str
         }
         print(f"{name}, {method}: {rows[method]}", file=sys.stderr)
     chains = {"method": chain, "settings": settings, "seconds": reference.seconds, "sd_mean": float(truth.std.mean())}
-    return {"problem": name, "seed": seed, "chains": chains | dict(reference.diagnostics), "methods": rows}
+    collocation = problem.points.collocation
+    return {
+        "problem": name,
+        "seed": seed,
+        "collocation": collocation,
+        "chains": chains | dict(reference.diagnostics),
+        "methods": rows,
+    }
 
 
 def table(found: list[dict]) -> str:
@@ -67,6 +81,7 @@ def table(found: list[dict]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--problems", nargs="+", default=PROBLEMS)
+    parser.add_argument("--collocation", type=int, help="other than the problem's own number")
     parser.add_argument("--methods", nargs="+", default=METHODS)
     parser.add_argument("--chain", default="hmc", choices=("hmc", "nuts"))
     parser.add_argument("--chains", type=int, default=16)
@@ -83,7 +98,7 @@ def main() -> None:
     if options.plain:
         settings |= {"precondition": False, "step_size": options.plain}
     found = [
-        compare(name, seed, options.chain, settings, tuple(options.methods))
+        compare(noisy(name, seed, options.collocation), seed, options.chain, settings, tuple(options.methods))
         for name in options.problems
         for seed in options.seeds
     ]

@@ -82,7 +82,8 @@ def test_redraws_of_other_settings_are_not_mixed(tmp_path, rejects):
 def test_without_a_truth_there_is_nothing_to_compare_with(tmp_path, rejects):
     problem = epinn.Problem(domain=epinn.Box(x=(0, 1)), equation=lambda u: u.xx)
     with rejects("exact"):
-        calibrate(plan(source=Source("mine", problem, ""), noises=(None,), disturb={}), tmp_path, Progress())
+        calibrate(plan(source=Source("mine", problem, ""), noises=(None,), disturb={}), tmp_path / "new", Progress())
+    assert not (tmp_path / "new").exists()
 
 
 def test_noise_can_be_put_on_any_kind_of_condition(rejects):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from epinn import Box, Data, InputError, Problem, Progress
-from epinn.experiment import Plan, attach_method, fit_base, reopen_method, summarise
+from epinn.experiment import Plan, attach_method, fit_base, linearised_spread, reopen_method, summarise
 from epinn.settings import preset
 from epinn.source import Source, find
 
@@ -104,6 +104,39 @@ def test_a_sound_plan_passes_the_check():
 def test_a_mistake_in_a_plan_is_found_before_anything_is_trained(rejects, changes, words):
     with rejects(*words):
         tiny_plan("epinet", **changes).check()
+
+
+@pytest.mark.parametrize(
+    ("method", "setting"),
+    [
+        ("laplace", "laplace.samples"),
+        ("epinet", "epinet.index_dim"),
+        ("ensemble", "ensemble.members"),
+        ("hmc", "hmc.samples"),
+        ("nuts", "nuts.samples"),
+    ],
+)
+def test_more_draws_than_there_is_memory_for_are_refused_before_anything_is_trained(rejects, method, setting):
+    calibrated = {"epinet__objective": "calibrated"}
+    with rejects(f"{setting} is too large", "GiB", "compute.memory is 4"):
+        tiny_plan(method, **calibrated, **{setting.replace(".", "__"): 10**9}).check()
+    tiny_plan(method, **calibrated, **{setting.replace(".", "__"): 2000}).check()
+
+
+def test_the_reference_is_the_linearised_version_of_what_the_method_looks_for():
+    """A wider tolerance of exact conditions or a wider prior makes it wider too, for methods that have such a setting."""
+
+    def spread(method, **changes):
+        some = tiny_plan(method, seeds=(0,), **{"base__newton": 50, "noise": 0.0, **changes})
+        found = linearised_spread(some, method, fit_base(some, Progress()), Progress())
+        return None if found is None else float(np.mean(found[0]))
+
+    assert spread("laplace") is None
+    assert spread("hmc", hmc__start="prior") is None
+    plain = spread("dropout")
+    assert spread("hmc", hmc__tolerance=1e-9) == pytest.approx(plain, rel=0.1)  # it may move, so its error is not part of it
+    assert spread("hmc", hmc__tolerance=5.0) > 1.5 * plain
+    assert spread("vi", vi__tolerance=5.0, vi__prior_sd=0.1) < 0.8 * spread("vi", vi__tolerance=5.0)
 
 
 @pytest.mark.parametrize(

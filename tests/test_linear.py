@@ -1,5 +1,7 @@
 """A problem that is linear in its parameters, with noise on every row: the posterior is known in closed form."""
 
+import dataclasses
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -34,6 +36,17 @@ def spring():
         boundary=epinn.Dirichlet(0.1, sigma=SIGMA["boundary"]),
         data=epinn.Data(sensors, np.sin(sensors) + SIGMA["data"] * rng.normal(size=7), sigma=SIGMA["data"]),
     )
+
+
+def test_the_prior_of_a_method_is_that_of_the_base_unless_it_has_its_own():
+    pinn = epinn.fit(spring(), base=dataclasses.replace(BASE, prior=0.3))
+
+    def width(method, **own):
+        return float(epinn.attach(pinn, method=method, key=1, **own).predict(GRID, draws=1000).std.mean())
+
+    for method in ("laplace", "epinet", "ensemble"):
+        assert width(method) == width(method, prior_sd=0.3)
+        assert width(method) != width(method, prior_sd=1.0)
 
 
 def closed_form(pinn):

@@ -342,9 +342,14 @@ def test_noise_is_told_once_for_all_seeds(page_of):
     ]
 
 
+def test_a_band_that_is_no_number_is_shown_as_missing(page_of):
+    rows = texts(sections(page_of([record("hmc", 0, spread={"u": None}, noise_sd={"u": 0.1})]))["Noise"].tables[1])
+    assert [(row.get("epistemic sd"), row["aleatoric sd"], row.get("together")) for row in rows] == [(None, "0.1", None)]
+
+
 def test_inferred_noise_is_told_by_seed(page_of):
-    unknown = DATA | {"noise": "unknown", "sigma": None, "origin": "inferred", "used": "sigma"}
-    records = [record("hmc", s, channels=[unknown], diagnostics={"sigma of data": 0.1 + 0.01 * s}) for s in range(3)]
+    unknown = DATA | {"noise": "unknown", "origin": "inferred", "used": "sigma"}
+    records = [record("hmc", s, channels=[unknown | {"sigma": 0.1 + 0.01 * s}]) for s in range(3)]
     rows = texts(sections(page_of(records, methods=["hmc"]))["Noise"].tables[0])
     assert [(row["σ"], row["where σ is from"]) for row in rows] == [(s, "inferred") for s in ("0.1", "0.11", "0.12")]
 

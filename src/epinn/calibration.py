@@ -56,6 +56,10 @@ def calibrate(plan: Plan, folder: Path, progress: Progress) -> list[Redraw]:
     if plan.problems()[0].exact is None:
         raise InputError("repetition needs the truth to compare with: give the problem its exact solution (exact=...).")
     _check_data_differ(plan)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{folder} cannot be made a folder ({error.strerror}); choose another --out.") from None
     path, identity = folder / "redraws.json", replace(plan, seeds=(), methods=()).identity()
     done = _read(path, identity)
     at_once = AT_ONCE.get(jax.default_backend(), 100)

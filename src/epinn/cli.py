@@ -258,10 +258,6 @@ def _calibrate(plan: "Plan", folder: Path, preset: str, as_json: bool) -> None:
     from .console import Bar, reliability_table
     from .storage import finite, write_json
 
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"{folder} cannot be made a folder ({error.strerror}); choose another --out.") from None
     _keep_compiled_programs()
     with Bar(quiet=as_json) as bar:
         found = summarise(calibrate(plan, folder, bar))

@@ -18,7 +18,8 @@ from .goodness import Goodness
 from .held_out import compare_held_out, inferred_noise
 from .interop.origin import Origin
 from .memory import limited_to
-from .methods import attach_seeds
+from .methods import Method, attach_seeds
+from .methods.bayesian import PriorMethod
 from .methods.laplace import LaplaceMethod
 from .network import trainable
 from .pinn import Pinn, fit_seeds
@@ -163,9 +164,18 @@ def fit_base(plan: Plan, progress: Progress, *, sees_data: bool = True, epochs: 
     return asked if sees_data else [pinn.facing(p) for p, pinn in zip(problems, asked, strict=True)]
 
 
-def linearised_spread(plan: Plan, pinns: Sequence[Pinn], progress: Progress) -> list[np.ndarray] | None:
-    """The standard deviation of the linearised posterior of all cases on the grid; None where it is too large a problem."""
-    keys, laplace = [_key(case.seed, 2) for case in plan.cases], LaplaceMethod(samples=REFERENCE)
+def linearised_spread(plan: Plan, method: str, pinns: Sequence[Pinn], progress: Progress) -> list[np.ndarray] | None:
+    """The standard deviation on the grid, by case, of the linearised version of the posterior that a method looks for.
+
+    None where there is nothing to compare with: for a method that is linearised itself, has no use for the trained network or
+    is judged by other things, and for too large a problem.
+    """
+    chosen = plan.settings.methods[method]
+    if not chosen.uses_base or chosen.is_linearised or chosen.uses_held_out:
+        return None
+    prior_sd = chosen.prior_sd if isinstance(chosen, PriorMethod) else None
+    keys, laplace = [_key(case.seed, 2) for case in plan.cases], LaplaceMethod(samples=REFERENCE, prior_sd=prior_sd)
+    pinns = [_as_read_by(chosen, pinn) for pinn in pinns]
     with limited_to(plan.settings.compute.memory):
         try:
             laplace.check(pinns[0].problem, *pinns[0].size)
@@ -176,6 +186,12 @@ def linearised_spread(plan: Plan, pinns: Sequence[Pinn], progress: Progress) -> 
         spreads = [evaluate(posterior, draws=REFERENCE).prediction.std for posterior in found]
     progress("reference", 1, 1, {})
     return spreads
+
+
+def _as_read_by(method: Method, pinn: Pinn) -> Pinn:
+    """A PINN with the channels as a method takes them, and free to move if the method moves it."""
+    channels = tuple(method.reads(channel) for channel in pinn.channels)
+    return dataclasses.replace(pinn, channels=channels, has_seen_all=pinn.has_seen_all and not method.moves_the_network)
 
 
 def attach_method(
@@ -224,7 +240,8 @@ def _record(plan: Plan, case: Case, pinn: Pinn, posterior: Posterior, evaluation
         "time_uq_s": uncertainty,
         "diagnostics": dict(posterior.diagnostics),
         "channels": describe_noise(
-            [method.reads(c) for c in pinn.channels], None if method.uses_sigma else pinn.weights.of(pinn.channels)
+            [method.reads(c) for c in pinn.with_sigmas(posterior.sigmas).channels],
+            None if method.uses_sigma else pinn.weights.of(pinn.channels),
         ),
         "failed": bool(failures),
         "warnings": [*posterior.warnings, *(pinn.warnings if method.uses_base else []), *failures],
@@ -241,8 +258,10 @@ def _verdict(plan: Plan, pinn: Pinn, posterior: Posterior, evaluation: Evaluatio
             complaints=[*failures, *(pinn.warnings if method.uses_base else [])],
             diagnostics=posterior.diagnostics,
             residuals="" if seen is None else seen.in_words(0, pinn.channels),
-            reference=None if method.is_linearised or method.uses_held_out else reference,
-            held_out=None if method.uses_held_out else compare_held_out(posterior, inferred_noise(pinn)),
+            reference=reference,
+            held_out=None
+            if method.uses_held_out
+            else compare_held_out(posterior, inferred_noise(pinn.with_sigmas(posterior.sigmas))),
         )
     )
 

@@ -33,7 +33,9 @@ from .pinn import Pinn, bayesian_prior
 
 
 class Draw(eqx.Module):
-    """A way to choose changes of the parameters, given how the rows depend on them."""
+    """A way to choose so many changes of the parameters, given how the rows depend on them."""
+
+    number: eqx.AbstractVar[int]
 
     @abstractmethod
     def __call__(self, jacobian: Float[Array, "m p"], error: Float[Array, " p"], key: PRNGKeyArray) -> Float[Array, "n p"]:
@@ -124,7 +126,7 @@ def _changes(
     dynamic, static = eqx.partition((objective, channels, parameters, prior, keys, moves), eqx.is_array)
     rows = sum(channel.target[0].size for channel in channels)
     size = sum(leaf.size for leaf in jax.tree.leaves(like))
-    fit = max(1, memory.available() // (32 * (rows + 2000) * size))
+    fit = max(1, memory.available() // (32 * (rows + draw.number) * size))
     at_once = 1 if jax.default_backend() == "cpu" else min(fit, len(keys))
     return jax.lax.map(lambda arrays: one(*eqx.combine(arrays, static)), dynamic, batch_size=at_once)
 

@@ -28,7 +28,8 @@ class Posterior:
     `predict`, `unknowns` and `evaluate` take the options `draws`, `key`, `quantiles` (levels such as 0.025) and
     `samples` (how many single draws to return beside mean and standard deviation). `warnings` are sentences for whoever
     reads the result; `failure`, if any, says that training ran away and the last good weights were kept. The spread of the
-    draws is what is not known of the field; `noise` has, by field, what one more measurement of it would add.
+    draws is what is not known of the field; `noise` has, by field, what one more measurement of it would add, and
+    `sigmas`, by channel, what the method itself found where the noise was unknown.
     """
 
     sampler: Sampler
@@ -39,6 +40,7 @@ class Posterior:
     failure: str | None = None
     seconds: float = 0.0
     noise: Mapping[str, float] = field(default_factory=dict)
+    sigmas: Mapping[str, float] = field(default_factory=dict)
 
     def draw(self, key: PRNGKeyArray | int) -> Solution:
         """One function, and the unknowns that go with it."""

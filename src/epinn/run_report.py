@@ -128,7 +128,7 @@ def _channels(records: Sequence[Json]) -> Iterable[Row]:
     rows = {}
     for record in records:
         for channel in record["channels"]:
-            sigma = channel["sigma"] or record["diagnostics"].get(f"sigma of {channel['channel']}")
+            sigma = channel["sigma"]
             row = {"method": Cell(record["method"]), "condition": Cell(channel["channel"])}
             row |= {"rows": Cell(str(channel["rows"]), channel["rows"]), "σ": Cell(f"{sigma:.3g}", sigma) if sigma else NOTHING}
             row |= {"where σ is from": Cell(channel["origin"]), "used": Cell(channel.get("used", "-"))}
@@ -142,10 +142,9 @@ def _parts(records: Sequence[Json]) -> Iterator[Row]:
         for name, spread in record.get("spread", {}).items():
             noise = record["noise_sd"].get(name)
             row = {"method": Cell(record["method"]), "seed": Cell(str(record["seed"]), record["seed"]), "field": Cell(name)}
-            row |= {"epistemic sd": Cell(f"{spread:.2g}", spread)}
-            row |= {"aleatoric sd": NOTHING if noise is None else Cell(f"{noise:.2g}", noise)}
             total = None if noise is None or spread is None else math.hypot(spread, noise)
-            yield row | {"together": NOTHING if total is None else Cell(f"{total:.2g}", total)}
+            parts = {"epistemic sd": spread, "aleatoric sd": noise, "together": total}
+            yield row | {title: NOTHING if sd is None else Cell(f"{sd:.2g}", sd) for title, sd in parts.items()}
 
 
 def _pictures(folder: Path, first: int) -> list[tuple[int, Picture]]:

@@ -129,7 +129,6 @@ def _execute(plan: Plan, folder: RunFolder, progress: Progress) -> list[dict[str
     has_data = bool(plan.problems()[0].data)
     records = folder.records()
     evaluations: dict[int, list[Evaluation]] = {seed: [] for seed in plan.seeds}
-    references: dict[bool, Any] = {}  # by whether the base has seen the measurements
     for method in plan.methods:
         chosen = plan.settings.methods[method]
         if chosen.uses_base:
@@ -147,10 +146,7 @@ def _execute(plan: Plan, folder: RunFolder, progress: Progress) -> list[dict[str
             results = reopen_method(plan, method, pinns, stored)
         else:
             records, done = [record for record in records if record["method"] != method], set()
-            sees = chosen.base_sees_data
-            if chosen.uses_base and not chosen.is_linearised and sees not in references:
-                references[sees] = linearised_spread(plan, pinns, progress)
-            results = attach_method(plan, method, pinns, keeper, references.get(sees) if chosen.uses_base else None)
+            results = attach_method(plan, method, pinns, keeper, linearised_spread(plan, method, pinns, progress))
         for result in results:
             if result.posterior.failure and len(plan.seeds) == 1:
                 raise Diverged(result.posterior.failure)

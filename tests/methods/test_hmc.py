@@ -84,9 +84,11 @@ def test_unknown_noise_is_inferred_with_the_weights():
     x = np.linspace(-1, 1, 200)
     problem = epinn.Problem(domain=epinn.Box(x=(-1, 1)), equation=(), data=epinn.Data(x, 0.5 * x + 0.2 * rng.normal(size=200)))
     pinn = epinn.fit(problem, base=Base(hidden=(), epochs=500, learning_rate=1e-2, newton=0, restarts=0))
-    band = epinn.attach(pinn, problem, "hmc", chains=2)
-    assert abs(band.diagnostics["sigma of data"] - 0.2) < 0.03
-    assert band.diagnostics["rhat"] < 1.01
+    for start in ("spread", "prior"):
+        band = epinn.attach(pinn, problem, "hmc", chains=2, start=start)
+        assert abs(band.sigmas["data"] - 0.2) < 0.03
+        assert band.noise["u"] == pytest.approx(band.sigmas["data"])
+        assert band.diagnostics["rhat"] < 1.01
 
 
 def test_chains_that_do_not_move_are_reported():

@@ -36,7 +36,7 @@ def test_unknown_noise_is_inferred():
     problem = epinn.Problem(domain=epinn.Box(x=(-1, 1)), equation=(), data=epinn.Data(x, y))
     pinn = epinn.fit(problem, base=Base(hidden=(), epochs=1, newton=20, restarts=0))
     band = epinn.attach(pinn, method="vi", steps=1000, learning_rate=1e-2)
-    assert abs(band.diagnostics["sigma of data"] - 0.2) < 0.03
+    assert abs(band.sigmas["data"] - 0.2) < 0.03
 
 
 def test_a_bound_that_still_rises_is_reported():

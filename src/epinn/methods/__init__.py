@@ -100,7 +100,11 @@ def attach_seeds(
     note = f"{chosen.name} changes the weights of the network: the middle of this band is not what the network says."
     notes = (note,) if foreign and chosen.moves_the_network else ()
     return [
-        dataclasses.replace(posterior, noise=posterior.noise or noise_of_fields(pinn), warnings=(*posterior.warnings, *notes))
+        dataclasses.replace(
+            posterior,
+            noise=posterior.noise or noise_of_fields(pinn.with_sigmas(posterior.sigmas)),
+            warnings=(*posterior.warnings, *notes),
+        )
         for posterior, pinn in zip(found, pinns, strict=True)
     ]
 

@@ -6,20 +6,34 @@ from dataclasses import dataclass
 from ..bayes import tolerant
 from ..channel import Channel
 from ..errors import InputError
+from ..pinn import Pinn
 from .method import Method
 
 
 @dataclass(frozen=True)
-class BayesianMethod(Method):
-    """`prior_sd` is the width of the prior on all weights, `tolerance` the standard deviation that conditions said to be exact
-    are allowed at least."""
+class PriorMethod(Method):
+    """`prior_sd` is the width of the Gaussian prior on all weights: that of the base PINN if it is not given."""
 
-    prior_sd: float = 1.0
+    prior_sd: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.prior_sd is not None and not 0 < self.prior_sd < math.inf:
+            raise InputError(f"{self.name}.prior_sd must be a positive number.")
+
+    def prior_width(self, pinn: Pinn) -> float:
+        return pinn.base.prior if self.prior_sd is None else self.prior_sd
+
+
+@dataclass(frozen=True)
+class BayesianMethod(PriorMethod):
+    """`tolerance` is the standard deviation that conditions said to be exact are allowed at least."""
+
     tolerance: float = 0.01
 
     def __post_init__(self) -> None:
-        if not 0 < self.prior_sd < math.inf or not 0 < self.tolerance < math.inf:
-            raise InputError(f"{self.name}.prior_sd and {self.name}.tolerance must be positive numbers.")
+        super().__post_init__()
+        if not 0 < self.tolerance < math.inf:
+            raise InputError(f"{self.name}.tolerance must be a positive number.")
 
     def reads(self, channel: Channel) -> Channel:
         return tolerant(channel, self.tolerance)

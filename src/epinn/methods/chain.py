@@ -55,13 +55,17 @@ class ChainMethod(BayesianMethod):
         return self.start in ("spread", "trained")
 
     @property
+    def copies(self) -> tuple[int, str]:
+        return self.chains * -(-self.samples // self.thin), f"{self.name}.samples"
+
+    @property
     @abstractmethod
     def kernel(self) -> Kernel:
         """One transition of the sampler."""
 
     def attach(self, pinns: Sequence[Pinn], keys: PRNGKeyArray, progress: Progress) -> list[Posterior]:
         start_keys, chain_keys = purposes(keys, 2)
-        targets = posteriors_of(pinns, self.prior_sd, self.tolerance)
+        targets = posteriors_of(pinns, self.prior_width(pinns[0]), self.tolerance)
         schedule = Schedule(self.burn_in, self.samples, self.chains, self.thin, self.step_size, self.adapt, self.precondition)
         begin = functools.partial(starts, self.start, pinns, targets, start_keys, self.chains, progress, f"{self.name} start")
         shape = (len(pinns), self.chains, size_of(targets))
@@ -69,7 +73,6 @@ class ChainMethod(BayesianMethod):
         posteriors = []
         for i, (pinn, (members, positions)) in enumerate(zip(pinns, members_of(targets, trace.stored), strict=True)):
             diagnostics = diagnose(trace, i)
-            diagnostics |= {f"sigma of {name}": float(np.exp(v).mean()) for name, v in positions.log_sigma.items()}
             posteriors.append(
                 Posterior(
                     sampler=members,
@@ -78,6 +81,7 @@ class ChainMethod(BayesianMethod):
                     diagnostics=diagnostics,
                     warnings=complaints(diagnostics, self.name, self.step_size),
                     seconds=trace.seconds / len(pinns),
+                    sigmas={name: float(np.sqrt(np.mean(np.exp(2 * v)))) for name, v in positions.log_sigma.items()},
                 )
             )
         return posteriors

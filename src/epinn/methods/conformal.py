@@ -115,6 +115,7 @@ class ConformalMethod(Method):
             raise InputError("nothing is known about the noise of the held-out measurements: give their Data a sigma.")
 
     def _scaled(self, pinn: Pinn, inner: Posterior) -> Posterior:
+        pinn = pinn.with_sigmas(inner.sigmas)
         found = compare_held_out(inner, inferred_noise(pinn))
         assert found is not None  # checked before
         from_base = np.concatenate([np.asarray(row).ravel() for row in residuals(pinn.problem.held_out(), pinn.solution)])

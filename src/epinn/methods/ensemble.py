@@ -7,7 +7,6 @@ started, and the band is what training leaves open. A band of few members is wid
 """
 
 import dataclasses
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -28,7 +27,7 @@ from ..pinn import Pinn, bayesian_prior
 from ..posterior import Posterior
 from ..sampler import FewMembers, Members, Sampler
 from ..train import Progress
-from .method import Method
+from .bayesian import PriorMethod
 
 STARTS = ("anchor", "trained")
 MANY = 100  # members from which on their own mean and spread are known well enough
@@ -36,7 +35,7 @@ LENIENCE = 3.0  # a member is lost if it is this much worse than a fit may be; l
 
 
 @dataclass(frozen=True)
-class EnsembleMethod(Method):
+class EnsembleMethod(PriorMethod):
     """Settings: how many members, whether they are perturbed, and the width of the prior on the weights.
 
     Members are trained like the base. Perturbed ones need Gauss-Newton, and take epinn's number of steps if the base has none.
@@ -49,16 +48,20 @@ class EnsembleMethod(Method):
 
     members: int = 16
     perturb: bool = True
-    prior_sd: float = 1.0
     start: str = "anchor"
 
     def __post_init__(self) -> None:
-        if self.members < 2 or not 0 < self.prior_sd < math.inf:
-            raise InputError("ensemble.members must be at least 2, ensemble.prior_sd positive.")
+        super().__post_init__()
+        if self.members < 2:
+            raise InputError("ensemble.members must be at least 2.")
         if self.start not in STARTS:
             raise unknown_name("start", self.start, STARTS)
         if self.start == "trained" and not self.perturb:
             raise InputError("ensemble members that all start at the trained network must be perturbed to differ from it.")
+
+    @property
+    def copies(self) -> tuple[int, str]:
+        return self.members, "ensemble.members"
 
     @property
     def retrains(self) -> bool:
@@ -77,7 +80,7 @@ class EnsembleMethod(Method):
         channels = _perturbed(given, noise_keys) if self.perturb else given
         judges = tuple(c.with_sigma(LENIENCE * c.sigma) for c in given)
         trained = stack([pinn.solution for pinn in everyone])
-        around = bayesian_prior(problems, trained, self.prior_sd)
+        around = bayesian_prior(problems, trained, self.prior_width(pinns[0]))
 
         def start(seeds: Sequence[int], attempt: int) -> Solution:
             if self.start == "trained":

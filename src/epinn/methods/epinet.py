@@ -43,7 +43,7 @@ from ..posterior import Posterior
 from ..problem import Problem
 from ..sampler import Sampler
 from ..train import Descent, Objective, Progress, minimise
-from .method import Method
+from .bayesian import PriorMethod
 
 BASES = ("all", "physics")
 INDEX_DIM = {"calibrated": 256, "paper": 8}  # 256 directions have 4% of scatter in the width of the band, 8 have 25%
@@ -179,7 +179,7 @@ class JointObjective(Objective):
 
 
 @dataclass(frozen=True)
-class EpinetMethod(Method):
+class EpinetMethod(PriorMethod):
     """Settings: the objective (`calibrated` or `paper`), and the dimension of z, by default 256 and 8.
 
     Of the calibrated kind: the width of the prior on the weights. Of the paper's: sizes of the learnable and the prior network,
@@ -196,7 +196,6 @@ class EpinetMethod(Method):
 
     objective: str = "calibrated"
     index_dim: int | None = None
-    prior_sd: float = 1.0
     hidden: tuple[int, ...] = (32, 32, 32)
     prior_hidden: tuple[int, ...] = (5, 5)
     alpha: float = 0.05
@@ -211,14 +210,13 @@ class EpinetMethod(Method):
     base: str = "all"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.base not in BASES:
             raise unknown_name("base of an epinet", self.base, BASES)
         check_architecture(self.hidden)
         check_architecture(self.prior_hidden, initialisation=self.prior_initialisation)
         if self.objective not in INDEX_DIM:
             raise unknown_name("objective of an epinet", self.objective, INDEX_DIM)
-        if not 0 < self.prior_sd < math.inf:
-            raise InputError("epinet.prior_sd must be positive.")
         if min(self.dimensions, self.indices_per_step, self.newton_indices) < 1 or not math.isfinite(self.alpha):
             raise InputError(
                 "epinet.index_dim, epinet.indices_per_step and epinet.newton_indices must be at least 1, epinet.alpha a number."
@@ -232,7 +230,12 @@ class EpinetMethod(Method):
         """Of z."""
         return INDEX_DIM[self.objective] if self.index_dim is None else self.index_dim
 
+    @property
+    def copies(self) -> tuple[int, str]:
+        return self.dimensions, "epinet.index_dim"
+
     def check(self, problem: Problem, rows: int, parameters: int) -> None:
+        super().check(problem, rows, parameters)
         if self.objective == "calibrated":
             check_size(rows, parameters)
 
@@ -261,7 +264,7 @@ class EpinetMethod(Method):
 
     def _solve(self, pinns: Sequence[Pinn], keys: PRNGKeyArray, progress: Progress) -> list[Posterior]:
         progress("epinet", 0, 1, {})
-        directions, seconds = posterior_changes(pinns, keys, Directions(self.dimensions), self.prior_sd)
+        directions, seconds = posterior_changes(pinns, keys, Directions(self.dimensions), self.prior_width(pinns[0]))
         progress("epinet", 1, 1, {})
         return [
             Posterior(

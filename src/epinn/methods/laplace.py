@@ -6,7 +6,6 @@ of its two spaces: rows or parameters. A draw is the PINN plus its derivative in
 parameters change along with the weights.
 """
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -23,7 +22,7 @@ from ..posterior import Posterior
 from ..problem import Problem
 from ..sampler import Sampler
 from ..train import Progress
-from .method import Method
+from .bayesian import PriorMethod
 
 
 class LinearisedMembers(Sampler):
@@ -44,20 +43,25 @@ class LinearisedMembers(Sampler):
 
 
 @dataclass(frozen=True)
-class LaplaceMethod(Method):
+class LaplaceMethod(PriorMethod):
     """Settings: how many changes are drawn, and the width of the prior on the weights."""
 
     name: ClassVar[str] = "laplace"
     summary: ClassVar[str] = "Laplace: the Gaussian posterior around the trained PINN, without training"
 
     samples: int = 2_000
-    prior_sd: float = 1.0
 
     def __post_init__(self) -> None:
-        if self.samples < 2 or not 0 < self.prior_sd < math.inf:
-            raise InputError("laplace.samples must be at least 2, laplace.prior_sd positive.")
+        super().__post_init__()
+        if self.samples < 2:
+            raise InputError("laplace.samples must be at least 2.")
+
+    @property
+    def copies(self) -> tuple[int, str]:
+        return self.samples, "laplace.samples"
 
     def check(self, problem: Problem, rows: int, parameters: int) -> None:
+        super().check(problem, rows, parameters)
         check_size(rows, parameters)
 
     @property
@@ -70,7 +74,7 @@ class LaplaceMethod(Method):
 
     def attach(self, pinns: Sequence[Pinn], keys: PRNGKeyArray, progress: Progress) -> list[Posterior]:
         progress(self.name, 0, 1, {})
-        changes, seconds = posterior_changes(pinns, keys, ExactDraws(self.samples), self.prior_sd)
+        changes, seconds = posterior_changes(pinns, keys, ExactDraws(self.samples), self.prior_width(pinns[0]))
         progress(self.name, 1, 1, {})
         return [
             Posterior(LinearisedMembers(pinn.solution, change), pinn.problem, self.name, seconds=seconds / len(pinns))

@@ -7,7 +7,9 @@ from typing import ClassVar
 
 from jaxtyping import PRNGKeyArray
 
+from .. import memory
 from ..channel import Channel
+from ..errors import InputError
 from ..pinn import Pinn
 from ..posterior import Posterior
 from ..problem import Problem
@@ -60,8 +62,19 @@ class Method(ABC):
         """Whether the base PINN is trained on the measurements too, or only on the physics."""
         return True
 
-    def check(self, problem: Problem, rows: int, parameters: int) -> None:  # noqa: B027  (most methods have no such limit)
+    @property
+    def copies(self) -> tuple[int, str]:
+        """How many sets of parameters its result has, and the setting that says so."""
+        return 1, ""
+
+    def check(self, problem: Problem, rows: int, parameters: int) -> None:
         """Refuse a problem that the method cannot do, for its size or for what it lacks, before anything is trained."""
+        number, setting = self.copies
+        if (needed := 8 * number * parameters) > memory.available():
+            raise InputError(
+                f"{setting} is too large: {number} times {parameters} parameters need {needed / 2**30:.2g} GiB, and "
+                f"compute.memory is {memory.available() / 2**30:.2g}."
+            )
 
     @abstractmethod
     def attach(self, pinns: Sequence[Pinn], keys: PRNGKeyArray, progress: Progress) -> list[Posterior]:

@@ -77,7 +77,7 @@ class ViMethod(BayesianMethod):
 
     def attach(self, pinns: Sequence[Pinn], keys: PRNGKeyArray, progress: Progress) -> list[Posterior]:
         started = time.perf_counter()
-        targets = posteriors_of(pinns, self.prior_sd, self.tolerance)
+        targets = posteriors_of(pinns, self.prior_width(pinns[0]), self.tolerance)
         state = _begin(self, targets, stack([pinn.solution for pinn in pinns]))
         if (kept := progress.recall(self.name, (state, np.zeros(0), np.zeros(())))) is not None:
             state, bounds, started = kept[0], list(kept[1]), started - float(kept[2])
@@ -98,10 +98,8 @@ class ViMethod(BayesianMethod):
         tenth = max(1, len(bounds) // 10)
         last, before = bounds[-tenth:], bounds[-2 * tenth : -tenth]
         mean, width = target.position(gaussian.mean), target.position(jnp.exp(gaussian.log_width))
-        diagnostics: dict[str, Any] = {
-            "bound": float(last.mean()),
-            **{f"sigma of {n}": float(np.exp(v)) for n, v in mean.log_sigma.items()},
-        }
+        diagnostics: dict[str, Any] = {"bound": float(last.mean())}
+        sigmas = {name: float(np.exp(mu + width.log_sigma[name] ** 2)) for name, mu in mean.log_sigma.items()}
         rise = float(last.mean() - before.mean()) if len(before) else np.inf
         warnings: tuple[str, ...] = ()
         if rise > RISING * gaussian.mean.size:
@@ -110,7 +108,7 @@ class ViMethod(BayesianMethod):
             diagnostics["doubt"] = warnings[0]
         failure = None if np.all(np.isfinite(gaussian.mean)) else "vi ran away: try a smaller vi.learning_rate."
         sampler = VariationalSampler(target.solution(mean), width.parameters)
-        return Posterior(sampler, pinn.problem, self.name, diagnostics, warnings, failure, seconds)
+        return Posterior(sampler, pinn.problem, self.name, diagnostics, warnings, failure, seconds, sigmas=sigmas)
 
 
 def _to_keep(state: Any, bounds: Sequence[np.ndarray], started: float) -> tuple:
