@@ -13,6 +13,7 @@ import jax
 import numpy as np
 
 import epinn
+from epinn.source import find
 
 PROBLEMS = ("poisson1d-nonlinear", "poisson2d-nonlinear")
 METHODS = ("laplace", "epinet", "vi")
@@ -23,8 +24,9 @@ THIN = 10  # of the samples that are stored; diagnostics use every one
 
 
 def noisy(name: str, seed: int, collocation: int | None) -> epinn.Problem:
-    """A shipped problem with known noise on every condition it has."""
-    problem = epinn.problems.SHIPPED[name](NOISE, key=seed, **({"collocation": collocation} if collocation else {}))
+    """A shipped problem, or FILE.py:NAME, with known noise on every condition it has; data of its own keep theirs."""
+    source = find(name)
+    problem = source.make(NOISE if name in epinn.problems.SHIPPED else None, seed, {"collocation": collocation})
     kinds = {condition.kind for condition in problem.conditions}
     return problem.disturbed({kind: sigma for kind, sigma in SIGMAS.items() if kind in kinds}, jax.random.key(1000 + seed))
 
@@ -35,7 +37,7 @@ def compare(problem: epinn.Problem, seed: int, chain: str, settings: dict, metho
     pinn = epinn.fit(problem, key=seed)
     grid = problem.domain.grid(201 if problem.domain.dimension == 1 else 33)
     reference = epinn.attach(pinn, method=chain, key=1, **settings)
-    truth = reference.predict(grid, draws=DRAWS)
+    truth, of_chains = reference.predict(grid, draws=DRAWS), reference.unknowns(draws=DRAWS)
     print(f"{name}: {reference.diagnostics}, {reference.seconds:.0f} s", file=sys.stderr)
     rows = {}
     for method in methods:
@@ -48,6 +50,13 @@ def compare(problem: epinn.Problem, seed: int, chain: str, settings: dict, metho
             "ratio_scatter": float(ratio.std()),
             "ratio_range": [float(ratio.min()), float(ratio.max())],
             "shift": float(shift.mean()),
+            "unknowns": {
+                name: {
+                    "ratio": float(own.std / of_chains[name].std),
+                    "shift": float(abs(own.mean - of_chains[name].mean) / of_chains[name].std),
+                }
+                for name, own in band.unknowns(draws=DRAWS).items()
+            },
             "seconds": [band.seconds, again],
             "times_cheaper": [reference.seconds / band.seconds, reference.seconds / again],
         }

@@ -181,10 +181,10 @@ def linearised_spread(plan: Plan, method: str, pinns: Sequence[Pinn], progress: 
             laplace.check(pinns[0].problem, *pinns[0].size)
         except InputError:
             return None
-        progress("reference", 0, 1, {})
+        progress(f"{method} reference", 0, 1, {})
         found = attach_seeds(pinns, laplace, keys=keys)
         spreads = [evaluate(posterior, draws=REFERENCE).prediction.std for posterior in found]
-    progress("reference", 1, 1, {})
+    progress(f"{method} reference", 1, 1, {})
     return spreads
 
 
