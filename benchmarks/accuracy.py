@@ -27,7 +27,7 @@ from epinn.paper.settings import PAPER
 from epinn.pinn import Pinn, fit_seeds
 from epinn.problem import Problem
 from epinn.problems import SHIPPED, poisson1d
-from epinn.train import Progress
+from epinn.progress import Progress
 
 PUBLISHED = 0.0074  # RMSE of 1D Poisson without data
 NOISE = {"heat1d-inverse": 0.1}  # an inverse problem needs measurements

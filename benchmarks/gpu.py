@@ -20,9 +20,10 @@ from epinn.experiment import Plan, attach_method, fit_base
 from epinn.fitting import PinnObjective
 from epinn.network import trainable
 from epinn.problems import poisson1d
+from epinn.progress import Progress
 from epinn.settings import preset
 from epinn.source import find
-from epinn.train import Descent, Progress, Weights, minimise
+from epinn.train import Descent, Weights, minimise
 
 PROBLEMS = ("poisson1d", "poisson1d-nonlinear", "porous1d")
 NOISES = ((0.0,), (0.1, 0.3))  # levels with data run together

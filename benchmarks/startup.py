@@ -17,7 +17,7 @@ from pathlib import Path
 FIRST_STEPS = """
 import os, sys
 from epinn import cli
-from epinn.train import Progress
+from epinn.progress import Progress
 
 class Leave(Progress):
     def __call__(self, stage, step, total, values):

@@ -11,9 +11,9 @@ from epinn import calibration
 from epinn.calibration import Redraw, Reliability, calibrate, summarise
 from epinn.calibration_plot import picture
 from epinn.experiment import Plan
+from epinn.progress import Progress
 from epinn.settings import numbers, preset
 from epinn.source import Source, find
-from epinn.train import Progress
 
 pytestmark = pytest.mark.usefixtures("quick_compile")
 

@@ -11,7 +11,7 @@ import epinn
 from epinn.checkpoint import Keeper
 from epinn.methods import attach_seeds
 from epinn.pinn import fit_seeds
-from epinn.train import Progress
+from epinn.progress import Progress
 
 pytestmark = pytest.mark.usefixtures("quick_compile")
 

@@ -519,6 +519,22 @@ def test_an_epinet_on_a_base_that_has_not_seen_the_data(tmp_path):
     }
 
 
+def test_noise_may_be_added_to_conditions_and_is_then_known_and_part_of_the_run(tmp_path):
+    shown = good("run", *POISSON, "--method", "dropout", "--sigma", "boundary=0.3", "--out", "mine", cwd=tmp_path)
+    assert "boundary ± 0.3" in shown.out
+    assert "published" not in shown.out
+    folder = tmp_path / "mine"
+    assert json.loads((folder / "run.json").read_text())["noise_on"] == {"boundary": 0.3}
+    assert "boundary ± 0.3" in (folder / "report.html").read_text()
+    (record,) = json.loads((folder / "metrics.json").read_text())["records"]
+    (boundary,) = [row for row in record["channels"] if row["channel"] == "boundary"]
+    assert (boundary["noise"], boundary["sigma"], boundary["origin"]) == ("known", pytest.approx(0.3), "given by the user")
+    good("resume", "mine", cwd=tmp_path)
+    other = run("run", *POISSON, "--method", "dropout", "--sigma", "boundary=0.2", "--out", "mine", cwd=tmp_path)
+    assert other.returncode == 2
+    assert "other noise_on" in other.err
+
+
 # Repetition
 
 

@@ -13,7 +13,7 @@ from epinn import newton
 from epinn.batch import stack, unraveller, unstack
 from epinn.fitting import PinnObjective
 from epinn.network import MLP, trainable
-from epinn.newton import Prior, System
+from epinn.system import Prior, System
 
 pytestmark = pytest.mark.usefixtures("quick_compile")
 
@@ -126,7 +126,7 @@ def test_it_reaches_what_adam_does_not(fitted):
 
 
 def test_without_a_matrix_it_gets_there_too(monkeypatch):
-    monkeypatch.setattr(newton, "DENSE", 0)
+    monkeypatch.setattr(epinn.system, "DENSE", 0)
     assert error(epinn.fit(decay(), base=dataclasses.replace(START, newton=61))) < 1e-4
 
 
@@ -163,7 +163,7 @@ def newton_steps(problem, work):
     """How many Gauss-Newton steps were announced."""
     announced = []
 
-    class Listener(epinn.train.Progress):
+    class Listener(epinn.Progress):
         def __call__(self, stage, step, total, values):
             if stage.startswith("newton"):
                 announced.append(total)

@@ -7,8 +7,8 @@ import epinn
 from epinn.base import Base
 from epinn.bayes import posteriors_of
 from epinn.problem import as_key
+from epinn.progress import Progress
 from epinn.starts import starts
-from epinn.train import Progress
 
 pytestmark = pytest.mark.usefixtures("quick_compile")
 

@@ -10,7 +10,8 @@ import pytest
 
 import epinn
 from epinn.channel import residuals
-from epinn.train import SCHEDULES, Descent, Progress, Weights
+from epinn.progress import Progress
+from epinn.train import SCHEDULES, Descent, Weights
 
 pytestmark = pytest.mark.usefixtures("quick_compile")
 

@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from .pinn import Pinn, fit, fit_seeds
     from .posterior import Posterior
     from .problem import Points, Problem, Unknown
+    from .progress import Progress
     from .stream import Prediction
-    from .train import Progress, Weights
+    from .train import Weights
 
 _HOMES = {
     "conditions": ("Constant", "Data", "Dirichlet", "Equation", "Initial", "Neumann", "Periodic", "Robin"),

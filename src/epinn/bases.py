@@ -9,8 +9,8 @@ from .checkpoint import Keeper
 from .errors import InputError
 from .experiment import Case, Plan, fit_base
 from .pinn import Pinn
+from .progress import Progress
 from .storage import load_tree, save_tree, write_json
-from .train import Progress
 
 UNFINISHED = "unfinished"  # the folder for what an interrupted stage needs to go on
 

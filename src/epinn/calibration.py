@@ -13,8 +13,8 @@ from .errors import InputError
 from .evaluation import Evaluation
 from .experiment import Plan, attach_method, fit_base
 from .metrics import LEVEL, quantile
+from .progress import Progress
 from .storage import write_json
-from .train import Progress
 
 LEVELS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
 AT_ONCE = {"cpu": 25}  # redraws that run together; a hundred elsewhere

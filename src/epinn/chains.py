@@ -20,7 +20,7 @@ from jaxtyping import Array, Bool, Float, PRNGKeyArray
 from .batch import over_seeds
 from .bayes import Target
 from .chart import Chart, can_be_charted, charts
-from .train import Progress
+from .progress import Progress
 
 STORED_PER_CALL = 10  # samples per compiled call, times `thin`
 ACCEPTED = 0.85  # acceptance that an adapted step size aims at

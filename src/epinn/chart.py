@@ -1,6 +1,6 @@
 """Coordinates in which a posterior is about as wide in every direction, from its curvature at one position.
 
-In units of noise and prior (see `newton.System`) the posterior's precision is I + J'J, but only nearby: weights that no row
+In units of noise and prior (see `system.System`) the posterior's precision is I + J'J, but only nearby: weights that no row
 determines may move by their whole prior width, and take J with them. So a chart has a `reach`, the distance for which J still
 describes the rows. Directions that the rows determine better than that are scaled by what the rows leave of them; all others
 are held back. It is the damping of Levenberg and Marquardt, put to a sampler's use.
@@ -17,7 +17,7 @@ from .batch import one_of
 from .bayes import Position, Target, rows_of, size_of
 from .channel import Channel
 from .fitting import PinnObjective
-from .newton import Prior, System, double, is_dense
+from .system import Prior, System, double, is_dense
 
 REACHES = (1.0, 0.3, 0.1, 0.03, 0.01)  # in widths of the prior; the first within which the rows are nearly linear is taken
 BENT = 0.5  # what they may differ from linear, in parts of how much they change

@@ -12,8 +12,8 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save as to_bytes
 
+from .progress import Progress
 from .storage import write_atomically
-from .train import Progress
 
 INTERVAL = 30.0  # seconds between two checkpoints
 SHARE = 20.0  # and at least this many times what it takes to write one

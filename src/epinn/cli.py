@@ -33,6 +33,10 @@ Seeds = Annotated[int, typer.Option(min=1, help="How many seeds to run together.
 Seed = Annotated[int, typer.Option(min=0, help="The first seed.")]
 Preset = Annotated[str, typer.Option(help="fast, or paper for the paper's settings.")]
 Set = Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Change a setting, as in base.epochs=5000.")]
+Sigma = Annotated[
+    list[str] | None,
+    typer.Option("--sigma", metavar="KIND=VALUE", help="Noise that is added to conditions and known: equation=0.1."),
+]
 Out = Annotated[Path | None, typer.Option(help="Folder for the results; by default a new one under runs/.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the records as JSON on standard output, and nothing else there.")]
 Methods = Annotated[str, typer.Option(help="Methods to compare, separated by commas.")]
@@ -75,6 +79,7 @@ def run(
     problem: Problem,
     method: Annotated[str, typer.Option(help="The method (see `epinn methods`).")] = "epinet",
     noise: Noise = None,
+    sigma: Sigma = None,
     seeds: Seeds = 1,
     seed: Seed = 0,
     preset: Preset = "fast",
@@ -83,7 +88,7 @@ def run(
     json: Json = False,
 ) -> None:
     """Solve a problem, attach a band, and write a folder with metrics, posterior and figures."""
-    _experiment(_plan(problem, method, noise, range(seed, seed + seeds), preset, set_), preset, out, json)
+    _experiment(_plan(problem, method, noise, range(seed, seed + seeds), preset, set_, sigma), preset, out, json)
 
 
 @app.command()
@@ -91,6 +96,7 @@ def compare(
     problem: Problem,
     methods: Methods = "epinet,dropout,hmc",
     noise: Noise = None,
+    sigma: Sigma = None,
     seeds: Seeds = 1,
     seed: Seed = 0,
     preset: Preset = "fast",
@@ -99,7 +105,7 @@ def compare(
     json: Json = False,
 ) -> None:
     """Run several methods on the same base PINN: a table with one row per method, and the figure."""
-    _experiment(_plan(problem, methods, noise, range(seed, seed + seeds), preset, set_), preset, out, json)
+    _experiment(_plan(problem, methods, noise, range(seed, seed + seeds), preset, set_, sigma), preset, out, json)
 
 
 @app.command()
@@ -236,9 +242,7 @@ def calibrate(
     method: Annotated[str, typer.Option(help="The method, or several separated by commas.")] = "epinet",
     noise: Noise = None,
     redraws: Annotated[int, typer.Option(min=2, help="How often the experiment is repeated.")] = 100,
-    sigma: Annotated[
-        list[str] | None, typer.Option(metavar="KIND=VALUE", help="Noise that is added to conditions: equation=0.1.")
-    ] = None,
+    sigma: Sigma = None,
     seed: Seed = 0,
     preset: Preset = "fast",
     set_: Set = None,
@@ -262,7 +266,7 @@ def _calibrate(plan: "Plan", folder: Path, preset: str, as_json: bool) -> None:
     with Bar(quiet=as_json) as bar:
         found = summarise(calibrate(plan, folder, bar))
     rows = [one.plain() for one in found]
-    write_json(folder / "calibration.json", {**plan.describe(preset), "noise_on": dict(plan.disturb), "methods": rows})
+    write_json(folder / "calibration.json", {**plan.describe(preset), "methods": rows})
     picture(found, plan.problems()[0].domain).savefig(folder / "calibration.png")
     if as_json:
         typer.echo(json.dumps(finite(rows)))

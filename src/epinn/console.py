@@ -18,7 +18,7 @@ from .paper.figures import TITLES, panel_title
 from .paper.published import lookup
 from .paper.tables import DECIMALS as DIGITS
 from .paper.tables import NAMES, Comparison, counts
-from .train import Progress
+from .progress import Progress
 from .verdict import overall
 from .wording import COLUMNS, DECIMALS, PAPER_COLUMNS, in_range, notes
 
@@ -122,6 +122,7 @@ def print_summary(records: Sequence[Mapping[str, Any]], plan: Plan, folder: Path
     """The table of all methods, published values beside ours where there are any, and where the files are."""
     console = _console()
     noise = "" if plan.noises[0] is None else f", noise {plan.noises[0]:g}"
+    noise += "".join(f", {kind} ± {sigma:g}" for kind, sigma in plan.disturb.items())
     seeds = f"seed {plan.seeds[0]}" if len(plan.seeds) == 1 else f"{len(plan.seeds)} seeds: median (min to max)"
     table = Table(title=f"{plan.source.name}{noise}, {seeds}", title_justify="left")
     summary = summarise(records)
@@ -151,7 +152,7 @@ def print_summary(records: Sequence[Mapping[str, Any]], plan: Plan, folder: Path
 
 def _add_published(table: Table, plan: Plan, method: str, sought: Sequence[str], columns: Mapping[str, str]) -> None:
     noise = plan.noises[0]
-    found = None if noise is None else lookup(plan.source.spec, method, noise, plan.settings.flat())
+    found = None if noise is None or plan.disturb else lookup(plan.source.spec, method, noise, plan.settings.flat())
     if found is None:
         return
     values = found.values

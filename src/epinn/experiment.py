@@ -25,11 +25,11 @@ from .network import trainable
 from .pinn import Pinn, fit_seeds
 from .posterior import Posterior
 from .problem import Problem, as_key
+from .progress import Progress
 from .sampler import Sampler
 from .settings import Settings, preset
 from .source import Source, find
 from .storage import digest
-from .train import Progress
 from .verdict import Evidence, Verdict, judge
 
 METRICS = ("sharpness", "coverage", "rmse", "nll", "crps", "interval_score")
@@ -116,6 +116,7 @@ class Plan:
             "seeds": list(self.seeds),
             "preset": preset,
             "settings": self.settings.flat(),
+            **({"noise_on": dict(self.disturb)} if self.disturb else {}),
             **({} if self.origin is None else {"network": self.origin.describe()}),
         }
 
@@ -128,7 +129,8 @@ class Plan:
         if description.get("fingerprint", source.fingerprint) != source.fingerprint:
             raise InputError(f"the file of {source.name} has changed since this run began; start a new run for it.")
         origin = Origin.from_description(description["network"]) if "network" in description else None
-        return cls(source, tuple(description["methods"]), (description["noise"],), seeds, settings, origin=origin)
+        methods, disturb = tuple(description["methods"]), description.get("noise_on", {})
+        return cls(source, methods, (description["noise"],), seeds, settings, disturb, origin)
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,10 +15,12 @@ from .batch import chosen, unstack
 from .channel import Channel, residuals
 from .goodness import Goodness
 from .network import Solution, trainable
-from .newton import Prior, gauss_newton
+from .newton import gauss_newton
 from .noise import estimated, first_guess
 from .problem import Problem
-from .train import Descent, Objective, Outcome, Progress, Redraw, Weights, minimise
+from .progress import Progress
+from .system import Prior
+from .train import Descent, Objective, Outcome, Redraw, Weights, minimise
 
 ROUNDS = {"unknown": 4, "exact": 2}  # sigma that nobody gave is estimated from what a fit leaves over, the fit repeated
 

@@ -1,6 +1,6 @@
 """The linear-Gaussian posterior of a problem linearised around a trained PINN, in double precision.
 
-In units of noise and prior (see `newton.System`) small changes d of the parameters have the prior N(0, I) and rows J d with
+In units of noise and prior (see `system.System`) small changes d of the parameters have the prior N(0, I) and rows J d with
 noise N(0, I), so the posterior covariance is (I + J'J)^-1.
 
 A PINN that has not reached its own optimum is wrong by more than that. The change that would take it there, to first order, is
@@ -28,8 +28,8 @@ from .errors import InputError
 from .fitting import PinnObjective
 from .jet import Value
 from .network import AbstractNetwork, Solution, trainable
-from .newton import DENSE, Prior, System, double, is_dense
 from .pinn import Pinn, bayesian_prior
+from .system import DENSE, Prior, System, double, is_dense
 
 
 class Draw(eqx.Module):

@@ -15,15 +15,15 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from . import memory
-from .batch import one_of, over_seeds, unraveller
-from .channel import Channel, mean_square
-from .train import CALL_SECONDS, Objective, Outcome, Progress
+from .batch import one_of, over_seeds
+from .channel import Channel
+from .progress import Progress
+from .system import Prior, System, double, is_dense
+from .train import CALL_SECONDS, Objective, Outcome
 
-DENSE = 4000  # rows or parameters up to which a matrix of that side is factorised
 BYTES = 32  # that a seed needs for every entry of its Jacobian, in all
 CG_STEPS = 100
 CG_TOLERANCE = 1e-4  # a step need not be more precise than the model it is a step of
@@ -37,13 +37,6 @@ CROSSING = 1e-7  # the same as long as the solution is hardly better than u = 0:
 SETTLED = 0.05  # the loss, in parts of that of u = 0, below which it has left the plateau
 PATIENCE = 20  # such steps in a row end it
 SOLVED = 1e-3  # a loss this small, per row: residuals are thirty times below what their tolerance asks for
-
-
-class Prior(eqx.Module):
-    """A Gaussian one on all parameters; the squared distance in units of its width joins the sum of squares."""
-
-    center: Any  # trees like the parameters
-    spread: Any
 
 
 class State(eqx.Module):
@@ -110,19 +103,10 @@ def gauss_newton(
     return Outcome(trained, marks, record, time.perf_counter() - started, [None] * size)
 
 
-def double(tree: Any) -> Any:
-    """The tree with all its real arrays in double precision."""
-    return jax.tree.map(lambda leaf: jnp.asarray(np.asarray(leaf), jnp.float64) if eqx.is_inexact_array(leaf) else leaf, tree)
-
-
 def _operations(rows: int, parameters: int) -> float:
     """Floating-point operations of one step, but for the passes through the network where a matrix dominates them."""
     small = min(rows, parameters)
     return 2.0 * rows * parameters * small + small**3 if is_dense(rows, parameters) else 50.0 * CG_STEPS * rows * parameters
-
-
-def is_dense(rows: int, parameters: int) -> bool:
-    return min(rows, parameters) <= DENSE and 8 * rows * parameters <= memory.available()
 
 
 def _done(state: State, rows: int) -> Bool[Array, "..."]:
@@ -133,64 +117,6 @@ def _done(state: State, rows: int) -> Bool[Array, "..."]:
 def _to_keep(state: State, started: float) -> tuple[State, np.ndarray]:
     """All that is needed to go on, the seconds spent so far included."""
     return state, np.asarray(time.perf_counter() - started)
-
-
-class System(eqx.Module):
-    """The residuals of one seed in units of their noise, as a function of one vector: its parameters in units of the prior's
-    width. A squared length is then a number of standard deviations everywhere."""
-
-    objective: Objective
-    channels: tuple[Channel, ...]
-    key: PRNGKeyArray
-    prior: Prior | None
-    like: Any = eqx.field(static=True)
-    to_the_mode: bool = eqx.field(static=True, default=False)  # or only until a step brings little
-
-    def loss(self, parameters: Float[Array, " p"]) -> Float[Array, ""]:
-        return jnp.sum(self.rows(parameters) ** 2) + self.ridge * jnp.sum(self.from_center(parameters) ** 2)
-
-    @property
-    def ridge(self) -> float:
-        """What the prior adds to the diagonal of J'J."""
-        return 0.0 if self.prior is None else 1.0
-
-    def from_center(self, parameters: Float[Array, " p"]) -> Float[Array, " p"]:
-        return parameters if self.prior is None else parameters - ravel_pytree(self.prior.center)[0] / self._width
-
-    def vector(self, tree: Any) -> Float[Array, " p"]:
-        return ravel_pytree(tree)[0] / self._width
-
-    def tree(self, parameters: Float[Array, " p"]) -> Any:
-        return unraveller(self.like)(parameters * self._width)
-
-    def rows(self, parameters: Float[Array, " p"]) -> Float[Array, " m"]:
-        found = self._residuals(parameters, self.channels)
-        return jnp.concatenate([(row * c.whitening[:, None]).ravel() for c, row in zip(self.channels, found, strict=True)])
-
-    def jacobian(self, parameters: Float[Array, " p"]) -> Float[Array, "m p"]:
-        """Row by row: every point sees the parameters on its own, so that a row costs one point and not all of them."""
-        parts = []
-        for channel in self.channels:
-
-            def at_point(parameters: Float[Array, " p"], point: Channel) -> Float[Array, "... k"]:
-                return self._residuals(parameters, (point,))[0][..., 0, :]
-
-            part = jax.vmap(jax.jacrev(at_point), in_axes=(None, 0))(parameters, channel.apart())  # n, ..., k, p
-            part = part - jnp.mean(part, axis=0) if channel.centred else part
-            part = jnp.moveaxis(part * channel.whitening.reshape(-1, *[1] * (part.ndim - 1)), 0, -3)
-            parts.append(part.reshape(-1, part.shape[-1]))
-        return jnp.concatenate(parts)
-
-    def mean_squares(self, parameters: Float[Array, " p"]) -> Float[Array, " channels"]:
-        """Of the residuals themselves, by channel: what a progress bar shows."""
-        return jnp.stack([mean_square(row) for row in self._residuals(parameters, self.channels)])
-
-    @property
-    def _width(self) -> Float[Array, " p"] | float:
-        return 1.0 if self.prior is None else ravel_pytree(self.prior.spread)[0]
-
-    def _residuals(self, parameters: Float[Array, " p"], channels: Sequence[Channel]) -> list[Float[Array, "... n k"]]:
-        return self.objective.residuals(self.tree(parameters), channels, self.objective.prepare(channels), self.key)
 
 
 @eqx.filter_jit

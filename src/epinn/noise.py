@@ -17,7 +17,7 @@ from .batch import one_of, over_seeds
 from .channel import TOLERANCE, Channel, compare, push, residuals
 from .jet import Jet
 from .network import Solution, trainable
-from .newton import Prior, System, double, is_dense
+from .system import Prior, System, double, is_dense
 from .train import Objective
 
 FIRST = 0.1  # unknown noise before the first fit, in parts of the targets: what is not fitted yet is not noise yet

@@ -16,10 +16,11 @@ from .channel import Channel
 from .errors import Diverged
 from .fitting import PinnObjective, descend, is_noisy
 from .network import Solution, trainable
-from .newton import Prior
 from .noise import estimated
 from .problem import Problem, as_key, as_points
-from .train import Progress, Weights
+from .progress import Progress
+from .system import Prior
+from .train import Weights
 
 RESTART = "normal"  # wider weights leave the plateau around u = 0 on which others may get stuck
 

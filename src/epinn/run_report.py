@@ -45,7 +45,7 @@ def run_page(folder: "RunFolder") -> Page:
         run = folder.read_json("run.json")
         records = folder.read_json("metrics.json")["records"] if run["status"] == "finished" else folder.records()
         return Page(
-            title=Path(run["problem"]).name + ("" if run["noise"] is None else f", noise {run['noise']:g}"),
+            title=", ".join([Path(run["problem"]).name, *_noises(run)]),
             subtitle=f"{', '.join(run['methods'])} · {_seeds(run['seeds'])}",
             summary=tuple(_summary(folder.path, run, records)),
             sections=tuple(_sections(folder.path, run, records)),
@@ -105,7 +105,8 @@ def _by_method(run: Json, records: Sequence[Json]) -> Iterator[Row]:
     """Every method, with what was published for it beneath."""
     for method, found in summarise(records).items():
         yield _row(method, found, _exact(records))
-        paper = None if run["noise"] is None else lookup(run["problem"], method, run["noise"], run["settings"])
+        published = run["noise"] is not None and not run.get("noise_on")
+        paper = lookup(run["problem"], method, run["noise"], run["settings"]) if published else None
         if paper:
             row = _row(f"{method}, published", paper.values, _exact(records))
             yield {name: replace(cell, mark="muted") for name, cell in row.items()}
@@ -156,6 +157,13 @@ def _pictures(folder: Path, first: int) -> list[tuple[int, Picture]]:
         title = f"{KINDS[kind]} of {field}".removesuffix(" of ") if kind in KINDS else name
         found.append((int(seed) if seed.isdecimal() else first, Picture(title, path.read_bytes(), seed and f"seed {seed}")))
     return sorted(found, key=lambda pair: (pair[0], order.index(pair[1].title) if pair[1].title in order else len(order)))
+
+
+def _noises(run: Json) -> Iterator[str]:
+    """The noise level, and noise that was added to kinds of conditions."""
+    if run["noise"] is not None:
+        yield f"noise {run['noise']:g}"
+    yield from (f"{kind} ± {sigma:g}" for kind, sigma in run.get("noise_on", {}).items())
 
 
 def _facts(run: Json) -> dict[str, str]:

@@ -17,11 +17,11 @@ from .errors import Diverged, InputError
 from .evaluation import Evaluation
 from .experiment import Plan, attach_method, fit_base, linearised_spread, reopen_method, summarise
 from .plots import figures
+from .progress import Progress
 from .storage import finite, load_tree, save_tree, write_atomically, write_json
-from .train import Progress
 
 MARKER = "epinn"  # the key in run.json by which we know a folder as ours
-IDENTITY = ("problem", "network", "methods", "noise", "seeds", "settings")
+IDENTITY = ("problem", "network", "methods", "noise", "noise_on", "seeds", "settings")
 
 
 class RunFolder:

@@ -15,9 +15,10 @@ from .channel import Channel
 from .chart import can_be_charted, weighted_at
 from .fitting import PinnObjective
 from .network import Solution
-from .newton import Prior, gauss_newton
+from .newton import gauss_newton
 from .pinn import Pinn
-from .train import Progress
+from .progress import Progress
+from .system import Prior
 
 STARTS = ("spread", "trained", "prior", "xavier")
 REFIT_STEPS = 40  # of Gauss-Newton, from the network to one that fits disturbed targets

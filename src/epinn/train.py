@@ -4,7 +4,7 @@ import functools
 import math
 import time
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +19,7 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray
 from .batch import one_of, over_seeds, runs_once, unravel_seeds, unraveller
 from .channel import Channel
 from .errors import InputError, unknown_name
+from .progress import Progress
 
 CALL_SECONDS = 0.5  # how long one compiled call should take: long enough to cost nothing, short enough to show progress
 BLOCK = 100  # steps in a loop of fixed length, after which a GPU need not ask the host whether to go on
@@ -27,22 +28,6 @@ EXPLODED = 1e8  # a loss this many times its first value will not come back
 SCHEDULES = ("constant", "cosine", "exponential", "warmup")
 OPTIMIZERS = ("adam", "lbfgs")
 WEIGHTINGS = ("fixed", "self-adaptive")
-
-
-class Progress:
-    """Hears how far long work has come, and may keep what is needed to go on with it.
-
-    This one is deaf and forgets; the command line has one that draws a bar, and a run folder one that keeps.
-    """
-
-    def __call__(self, stage: str, step: int, total: int, values: Mapping[str, float]) -> None:
-        """`values` are the losses by channel, or what else shows how it goes."""
-
-    def keep(self, stage: str, state: Callable[[], Any]) -> None:
-        """Offers the state of a stage; `state` is called only if it is to be kept now."""
-
-    def recall(self, stage: str, like: Any) -> Any | None:
-        """The state that was kept of this stage, a tree like the one given; None if there is none."""
 
 
 @dataclass(frozen=True)

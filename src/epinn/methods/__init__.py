@@ -13,7 +13,7 @@ from ..interop import adopt
 from ..pinn import Pinn
 from ..posterior import Posterior
 from ..problem import Problem, as_key
-from ..train import Progress
+from ..progress import Progress
 from .conformal import ConformalMethod
 from .dropout import DropoutMethod
 from .ensemble import EnsembleMethod

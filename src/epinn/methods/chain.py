@@ -15,8 +15,8 @@ from ..chains import Kernel, Schedule, complaints, diagnose, sample
 from ..errors import InputError, unknown_name
 from ..pinn import Pinn
 from ..posterior import Posterior
+from ..progress import Progress
 from ..starts import STARTS, starts
-from ..train import Progress
 from .bayesian import BayesianMethod
 
 

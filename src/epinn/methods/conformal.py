@@ -27,8 +27,8 @@ from ..network import AbstractNetwork, Solution
 from ..pinn import Pinn
 from ..posterior import Posterior
 from ..problem import Problem
+from ..progress import Progress
 from ..sampler import Sampler
-from ..train import Progress
 from .method import Method
 
 

@@ -23,8 +23,9 @@ from ..jet import Value
 from ..network import MLP, AbstractNetwork, Solution
 from ..pinn import Pinn
 from ..posterior import Posterior
+from ..progress import Progress
 from ..sampler import Sampler
-from ..train import Objective, Progress
+from ..train import Objective
 from .method import Method
 
 VARIANTS = ("prediction", "training")

@@ -22,11 +22,11 @@ from ..channel import Channel
 from ..errors import InputError, unknown_name
 from ..fitting import Fit, descend
 from ..network import Solution, trainable
-from ..newton import Prior
 from ..pinn import Pinn, bayesian_prior
 from ..posterior import Posterior
+from ..progress import Progress
 from ..sampler import FewMembers, Members, Sampler
-from ..train import Progress
+from ..system import Prior
 from .bayesian import PriorMethod
 
 STARTS = ("anchor", "trained")

@@ -41,8 +41,9 @@ from ..newton import gauss_newton
 from ..pinn import Pinn
 from ..posterior import Posterior
 from ..problem import Problem
+from ..progress import Progress
 from ..sampler import Sampler
-from ..train import Descent, Objective, Progress, minimise
+from ..train import Descent, Objective, minimise
 from .bayesian import PriorMethod
 
 BASES = ("all", "physics")

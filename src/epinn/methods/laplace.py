@@ -20,8 +20,8 @@ from ..network import Solution
 from ..pinn import Pinn
 from ..posterior import Posterior
 from ..problem import Problem
+from ..progress import Progress
 from ..sampler import Sampler
-from ..train import Progress
 from .bayesian import PriorMethod
 
 

@@ -13,7 +13,7 @@ from ..errors import InputError
 from ..pinn import Pinn
 from ..posterior import Posterior
 from ..problem import Problem
-from ..train import Progress
+from ..progress import Progress
 
 
 @dataclass(frozen=True)

@@ -25,8 +25,8 @@ from ..errors import InputError
 from ..network import Solution, trainable
 from ..pinn import Pinn
 from ..posterior import Posterior
+from ..progress import Progress
 from ..sampler import Sampler
-from ..train import Progress
 from .bayesian import BayesianMethod
 
 STEPS_PER_CALL = 100

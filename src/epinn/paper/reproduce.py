@@ -18,11 +18,11 @@ from ..errors import InputError
 from ..evaluation import Evaluation
 from ..experiment import Plan, attach_method, fit_base
 from ..pinn import Pinn
+from ..progress import Progress
 from ..runs import MARKER, RunFolder, circumstances
 from ..settings import Settings, preset
 from ..source import find
 from ..storage import digest, finite, write_atomically, write_json
-from ..train import Progress
 from .published import Published
 from .published import tables as known_tables
 
