@@ -33,43 +33,49 @@ def noisy(name: str, seed: int, collocation: int | None) -> epinn.Problem:
 
 def compare(problem: epinn.Problem, seed: int, chain: str, settings: dict, methods: tuple[str, ...]) -> dict:
     """One problem: the chain, and what each method makes of the same base PINN."""
-    name = problem.name
     pinn = epinn.fit(problem, key=seed)
-    grid = problem.domain.grid(201 if problem.domain.dimension == 1 else 33)
     reference = epinn.attach(pinn, method=chain, key=1, **settings)
-    truth, of_chains = reference.predict(grid, draws=DRAWS), reference.unknowns(draws=DRAWS)
-    print(f"{name}: {reference.diagnostics}, {reference.seconds:.0f} s", file=sys.stderr)
+    print(f"{problem.name}: {reference.diagnostics}, {reference.seconds:.0f} s", file=sys.stderr)
     rows = {}
     for method in methods:
-        band = epinn.attach(pinn, method=method, key=2)
-        found = band.predict(grid, draws=DRAWS)
-        again = epinn.attach(pinn, method=method, key=3).seconds
-        ratio, shift = found.std / truth.std, np.abs(found.mean - truth.mean) / truth.std
-        rows[method] = {
-            "ratio_mean": float(ratio.mean()),
-            "ratio_scatter": float(ratio.std()),
-            "ratio_range": [float(ratio.min()), float(ratio.max())],
-            "shift": float(shift.mean()),
-            "unknowns": {
-                name: {
-                    "ratio": float(own.std / of_chains[name].std),
-                    "shift": float(abs(own.mean - of_chains[name].mean) / of_chains[name].std),
-                }
-                for name, own in band.unknowns(draws=DRAWS).items()
-            },
-            "seconds": [band.seconds, again],
-            "times_cheaper": [reference.seconds / band.seconds, reference.seconds / again],
-        }
-        print(f"{name}, {method}: {rows[method]}", file=sys.stderr)
-    chains = {"method": chain, "settings": settings, "seconds": reference.seconds, "sd_mean": float(truth.std.mean())}
-    collocation = problem.points.collocation
+        band, again = (epinn.attach(pinn, method=method, key=key) for key in (2, 3))
+        seconds = [band.seconds, again.seconds]
+        times = {"seconds": seconds, "times_cheaper": [reference.seconds / some for some in seconds]}
+        rows[method] = beside(band, reference) | times
+        print(f"{problem.name}, {method}: {rows[method]}", file=sys.stderr)
+    grid = grid_of(problem)
+    truth = reference.predict(grid, draws=DRAWS)
+    chains = {"method": chain, "settings": settings, "seconds": reference.seconds} | dict(reference.diagnostics)
+    chains |= {"sd_mean": float(truth.std.mean()), "rmse": rmse(problem, truth.mean)}
+    setting = {"problem": problem.name, "seed": seed, "collocation": problem.points.collocation}
+    return {**setting, "chains": chains, "methods": rows}
+
+
+def beside(band: epinn.Posterior, reference: epinn.Posterior) -> dict:
+    """The band of a method in terms of that of the chains: of the field on a grid, and of unknowns if there are any."""
+    grid = grid_of(band.problem)
+    found, truth = (posterior.predict(grid, draws=DRAWS) for posterior in (band, reference))
+    ratio, shift = found.std / truth.std, np.abs(found.mean - truth.mean) / truth.std
+    unknowns = {}
+    for name, theirs in reference.unknowns(draws=DRAWS).items():
+        own = band.unknowns(draws=DRAWS)[name]
+        unknowns[name] = {"ratio": float(own.std / theirs.std), "shift": float(abs(own.mean - theirs.mean) / theirs.std)}
     return {
-        "problem": name,
-        "seed": seed,
-        "collocation": collocation,
-        "chains": chains | dict(reference.diagnostics),
-        "methods": rows,
+        "ratio_mean": float(ratio.mean()),
+        "ratio_scatter": float(ratio.std()),
+        "ratio_range": [float(ratio.min()), float(ratio.max())],
+        "shift": float(shift.mean()),
+        "rmse": rmse(band.problem, found.mean),
+        "unknowns": unknowns,
     }
+
+
+def grid_of(problem: epinn.Problem) -> np.ndarray:
+    return np.asarray(problem.domain.grid(201 if problem.domain.dimension == 1 else 33))
+
+
+def rmse(problem: epinn.Problem, mean: np.ndarray) -> float:
+    return float(np.sqrt(np.mean((mean - np.asarray(problem.exact_at(grid_of(problem)))[:, 0]) ** 2)))
 
 
 def table(found: list[dict]) -> str:
