@@ -43,8 +43,7 @@ def compare(problem: epinn.Problem, seed: int, chain: str, settings: dict, metho
         times = {"seconds": seconds, "times_cheaper": [reference.seconds / some for some in seconds]}
         rows[method] = beside(band, reference) | times
         print(f"{problem.name}, {method}: {rows[method]}", file=sys.stderr)
-    grid = grid_of(problem)
-    truth = reference.predict(grid, draws=DRAWS)
+    truth = first_field(reference)
     chains = {"method": chain, "settings": settings, "seconds": reference.seconds} | dict(reference.diagnostics)
     chains |= {"sd_mean": float(truth.std.mean()), "rmse": rmse(problem, truth.mean)}
     setting = {"problem": problem.name, "seed": seed, "collocation": problem.points.collocation}
@@ -53,8 +52,7 @@ def compare(problem: epinn.Problem, seed: int, chain: str, settings: dict, metho
 
 def beside(band: epinn.Posterior, reference: epinn.Posterior) -> dict:
     """The band of a method in terms of that of the chains: of the field on a grid, and of unknowns if there are any."""
-    grid = grid_of(band.problem)
-    found, truth = (posterior.predict(grid, draws=DRAWS) for posterior in (band, reference))
+    found, truth = first_field(band), first_field(reference)
     ratio, shift = found.std / truth.std, np.abs(found.mean - truth.mean) / truth.std
     unknowns = {}
     for name, theirs in reference.unknowns(draws=DRAWS).items():
@@ -70,11 +68,17 @@ def beside(band: epinn.Posterior, reference: epinn.Posterior) -> dict:
     }
 
 
+def first_field(posterior: epinn.Posterior) -> epinn.Prediction:
+    return posterior.predict(grid_of(posterior.problem), field=posterior.problem.fields[0], draws=DRAWS)
+
+
 def grid_of(problem: epinn.Problem) -> np.ndarray:
     return np.asarray(problem.domain.grid(201 if problem.domain.dimension == 1 else 33))
 
 
-def rmse(problem: epinn.Problem, mean: np.ndarray) -> float:
+def rmse(problem: epinn.Problem, mean: np.ndarray) -> float | None:
+    if problem.exact is None:
+        return None
     return float(np.sqrt(np.mean((mean - np.asarray(problem.exact_at(grid_of(problem)))[:, 0]) ** 2)))
 
 
@@ -112,14 +116,14 @@ def main() -> None:
         settings["leapfrog"] = options.leapfrog
     if options.plain:
         settings |= {"precondition": False, "step_size": options.plain}
-    found = [
-        compare(noisy(name, seed, options.collocation), seed, options.chain, settings, tuple(options.methods))
-        for name in options.problems
-        for seed in options.seeds
-    ]
+    found = []
+    for name in options.problems:
+        for seed in options.seeds:
+            problem = noisy(name, seed, options.collocation)
+            found.append(compare(problem, seed, options.chain, settings, tuple(options.methods)))
+            if options.out:
+                options.out.write_text(json.dumps(found, indent=1) + "\n")
     print(table(found))
-    if options.out:
-        options.out.write_text(json.dumps(found, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -53,7 +53,9 @@ def results(plan, pinns):
 def test_a_plan_comes_back_from_its_description_in_json(name):
     settings = preset(name, "poisson2d-nonlinear").changed({"base.hidden": (7, 5), "points.collocation": 64})
     plan = Plan(find("poisson2d-nonlinear"), ("hmc", "epinet"), (0.3,), (4, 5), settings, {"boundary": 0.1})
-    assert Plan.from_description(json.loads(json.dumps(plan.describe(name)))) == plan
+    again = Plan.from_description(json.loads(json.dumps(plan.describe(name))))
+    assert again.describe(name) == plan.describe(name)
+    assert again.identity() == plan.identity()
 
 
 def test_a_plan_for_a_users_file_comes_back_from_its_description(tmp_path):
@@ -62,7 +64,7 @@ def test_a_plan_for_a_users_file_comes_back_from_its_description(tmp_path):
     plan = dataclasses.replace(tiny_plan("epinet"), source=find(f"{tmp_path}/mine.py:mine"), noises=(None,))
     again = Plan.from_description(json.loads(json.dumps(plan.describe("fast"))))
     assert (again.source.name, again.source.spec) == (plan.source.name, plan.source.spec)
-    assert again.settings == plan.settings
+    assert again.settings.flat() == plan.settings.flat()
 
 
 def test_every_seed_has_its_own_data():
@@ -113,12 +115,13 @@ def test_a_mistake_in_a_plan_is_found_before_anything_is_trained(rejects, change
         ("epinet", "epinet.index_dim"),
         ("ensemble", "ensemble.members"),
         ("hmc", "hmc.samples"),
+        ("hmc", "hmc.chains"),
         ("nuts", "nuts.samples"),
     ],
 )
 def test_more_draws_than_there_is_memory_for_are_refused_before_anything_is_trained(rejects, method, setting):
     calibrated = {"epinet__objective": "calibrated"}
-    with rejects(f"{setting} is too large", "GiB", "compute.memory is 4"):
+    with rejects(setting, "smaller", "GiB", "compute.memory is 4"):
         tiny_plan(method, **calibrated, **{setting.replace(".", "__"): 10**9}).check()
     tiny_plan(method, **calibrated, **{setting.replace(".", "__"): 2000}).check()
 
@@ -133,8 +136,11 @@ def test_the_reference_is_the_linearised_version_of_what_the_method_looks_for():
 
     assert spread("laplace") is None
     assert spread("hmc", hmc__start="prior") is None
+    far_off = {"base__newton": 0, "base__tolerance": 1e-4}  # a method that moves on has no part in the base's error
+    assert spread("hmc", hmc__tolerance=1e-9, **far_off) < 0.5 * spread("dropout", **far_off)
+    assert spread("ensemble", **far_off) < 0.5 * spread("dropout", **far_off)
     plain = spread("dropout")
-    assert spread("hmc", hmc__tolerance=1e-9) == pytest.approx(plain, rel=0.1)  # it may move, so its error is not part of it
+    assert spread("hmc", hmc__tolerance=1e-9) == pytest.approx(plain, rel=0.1)
     assert spread("hmc", hmc__tolerance=5.0) > 1.5 * plain
     assert spread("vi", vi__tolerance=5.0, vi__prior_sd=0.1) < 0.8 * spread("vi", vi__tolerance=5.0)
 

@@ -369,8 +369,8 @@ def test_pictures_of_the_first_seed_are_shown_and_the_others_folded(page_of):
 def test_settings_and_facts_say_how_to_repeat_it(page_of):
     page = page_of()
     assert texts(sections(page)["Settings"].tables[0]) == [
-        {"setting": "base.hidden", "value": "32, 32"},
-        {"setting": "points.sensors", "value": "None"},
+        {"setting": "base.hidden", "value": "32,32"},
+        {"setting": "points.sensors", "value": "(its own default)"},
         {"setting": "dropout.rate", "value": "0.05"},
     ]
     assert page.facts == {

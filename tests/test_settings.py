@@ -148,7 +148,12 @@ def test_a_change_leaves_the_original_and_all_other_settings_alone():
 
 def test_flat_settings_make_the_same_settings_again():
     settings = preset("paper", "poisson1d")
-    assert preset("fast", "poisson1d").changed(settings.flat()) == settings
+    assert preset("fast", "poisson1d").changed(settings.flat()).flat() == settings.flat()
+
+
+def test_the_prior_of_the_base_is_that_of_all_methods_without_one_of_their_own():
+    flat = preset("fast", "poisson1d").changed({"base.prior": "0.5", "hmc.prior_sd": "2"}).flat()
+    assert (flat["laplace.prior_sd"], flat["hmc.prior_sd"]) == (0.5, 2.0)
 
 
 def test_the_presets_are_fast_and_paper():

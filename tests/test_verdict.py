@@ -52,7 +52,12 @@ BLIND = Evidence(seen(truth=False))
         (Evidence(seen(), diagnostics={"rhat": 1.004, "acceptance": 0.8}), "trustworthy", "R-hat of the field 1"),
         (BLIND, "not checked", "nothing"),
         (dataclasses.replace(BLIND, residuals="residuals: equation 1e-4"), "trustworthy", "1e-4"),
-        (dataclasses.replace(BLIND, reference=np.full((N, 1), 0.1)), "trustworthy", "1.0 times that of the linearised"),
+        (
+            dataclasses.replace(BLIND, reference=np.full((N, 1), 0.1)),
+            "trustworthy",
+            "1.0 times that of its own posterior",
+        ),
+        (dataclasses.replace(BLIND, residuals="small", allowance=0.3), "trustworthy", "known to 0.3 only"),
         (dataclasses.replace(BLIND, reference=np.full((N, 1), 0.3)), "too narrow", "0.33 times"),
         (dataclasses.replace(BLIND, reference=np.full((N, 1), 0.01)), "too wide", "10 times"),
         (dataclasses.replace(BLIND, held_out=held_out(1.0)), "trustworthy", "of 40 held-out"),

@@ -36,7 +36,8 @@ _HOMES = {
     "posterior": ("Posterior",),
     "problem": ("Points", "Problem", "Unknown"),
     "stream": ("Prediction",),
-    "train": ("Progress", "Weights"),
+    "progress": ("Progress",),
+    "train": ("Weights",),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 

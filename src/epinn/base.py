@@ -28,7 +28,8 @@ class Base:
     `output_scale` multiplies the output. `polish` L-BFGS steps follow the epochs, then at most `newton` Gauss-Newton steps on
     the residuals in units of their noise, in double precision, as many as `newton_work` floating-point operations allow (by
     default 1e12 on a CPU, about a minute, and 1e14 elsewhere).
-    Where there is noise, a Gaussian `prior` of that width on all weights joins them, as in a Bayesian PINN.
+    Where there is noise, a Gaussian `prior` of that width on all weights joins them, as in a Bayesian PINN; it is also that of
+    the methods that have none of their own.
     A seed that has not found the solution is trained anew from other weights, up to `restarts` times.
     `tolerance` is the sigma of all exact conditions without one of their own; by default, what the network reaches.
     """

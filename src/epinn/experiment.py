@@ -33,7 +33,7 @@ from .storage import digest
 from .verdict import Evidence, Verdict, judge
 
 METRICS = ("sharpness", "coverage", "rmse", "nll", "crps", "interval_score")
-REFERENCE = 400  # draws of the linearised posterior that others are compared with: its spread to 4%
+REFERENCE = 400  # draws of a linearised posterior that a method is compared with: its spread to 4%
 SUMMARISED = (*METRICS, "time_s", "time_uq_s")
 
 
@@ -102,7 +102,7 @@ class Plan:
     def _network(self, problem: Problem) -> Any:
         """The parameters of the base network, or what they look like."""
         if self.origin is not None:
-            return trainable(self.origin.pinn(problem).solution.network)[0]
+            return trainable(self.origin.pinn(problem, self.settings.base).solution.network)[0]
         base, fields = self.settings.base, len(problem.fields)
         return jax.eval_shape(lambda key: base.network(problem.domain, fields, key), _key(0, 1))
 
@@ -130,6 +130,8 @@ class Plan:
             raise InputError(f"the file of {source.name} has changed since this run began; start a new run for it.")
         origin = Origin.from_description(description["network"]) if "network" in description else None
         methods, disturb = tuple(description["methods"]), description.get("noise_on", {})
+        if not isinstance(disturb, Mapping):
+            raise InputError(f"noise_on of a run has kinds of conditions and their noise, not {disturb!r}.")
         return cls(source, methods, (description["noise"],), seeds, settings, disturb, origin)
 
 
@@ -150,7 +152,7 @@ def fit_base(plan: Plan, progress: Progress, *, sees_data: bool = True, epochs: 
     network that was trained elsewhere is taken as it is.
     """
     if plan.origin is not None:
-        return [plan.origin.pinn(problem) for problem in plan.problems()]
+        return [plan.origin.pinn(problem, plan.settings.base) for problem in plan.problems()]
     base = (
         plan.settings.base
         if epochs is None
@@ -191,9 +193,10 @@ def linearised_spread(plan: Plan, method: str, pinns: Sequence[Pinn], progress: 
 
 
 def _as_read_by(method: Method, pinn: Pinn) -> Pinn:
-    """A PINN with the channels as a method takes them, and free to move if the method moves it."""
+    """A PINN with the channels as a method takes them, and free to move if the method moves it or trains others."""
+    moves = method.moves_the_network or method.retrains
     channels = tuple(method.reads(channel) for channel in pinn.channels)
-    return dataclasses.replace(pinn, channels=channels, has_seen_all=pinn.has_seen_all and not method.moves_the_network)
+    return dataclasses.replace(pinn, channels=channels, has_seen_all=pinn.has_seen_all and not moves)
 
 
 def attach_method(
@@ -261,11 +264,18 @@ def _verdict(plan: Plan, pinn: Pinn, posterior: Posterior, evaluation: Evaluatio
             diagnostics=posterior.diagnostics,
             residuals="" if seen is None else seen.in_words(0, pinn.channels),
             reference=reference,
+            allowance=_allowance(method, pinn),
             held_out=None
             if method.uses_held_out
             else compare_held_out(posterior, inferred_noise(pinn.with_sigmas(posterior.sigmas))),
         )
     )
+
+
+def _allowance(method: Method, pinn: Pinn) -> float | None:
+    """The sigma of exact conditions, if a method takes one that is larger than what the network reaches."""
+    wider = [read.sigma for c in pinn.channels if np.any((read := method.reads(c)).sigma > c.sigma)]
+    return max(float(np.max(sigma)) for sigma in wider) if wider else None
 
 
 def summarise(records: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, Any]]:

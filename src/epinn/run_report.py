@@ -14,7 +14,7 @@ from .metrics import LEVEL
 from .paper.published import lookup
 from .report import Cell, Page, Picture, Section, Table
 from .verdict import overall
-from .wording import COLUMNS, DECIMALS, in_range, notes, plus_minus
+from .wording import COLUMNS, DECIMALS, in_range, notes, plus_minus, setting
 
 if TYPE_CHECKING:
     from .runs import RunFolder
@@ -89,8 +89,8 @@ def _sections(path: Path, run: Json, records: Sequence[Json]) -> Iterator[Sectio
         yield Section("Noise", tables=tables)
     if others:
         yield Section("Pictures of the other seeds", pictures=others, folded=True)
-    settings = ({"setting": Cell(name), "value": Cell(str(value).strip("[]"))} for name, value in run["settings"].items())
-    yield Section("Settings", ("None stands for its own default.",), (_table_of("", settings),), folded=True)
+    settings = ({"setting": Cell(name), "value": Cell(setting(value))} for name, value in run["settings"].items())
+    yield Section("Settings", (), (_table_of("", settings),), folded=True)
 
 
 def _table_of(title: str, rows: Iterable[Row], note: str = "") -> Table:

@@ -80,11 +80,14 @@ class Settings:
         }
 
     def flat(self) -> dict[str, Any]:
-        """All values by dotted name."""
-        return {
+        """All values by dotted name; the prior of a method that has none of its own is that of the base."""
+        found = {
             f"{group}.{field.name}": getattr(values, field.name)
             for group, values in self.groups().items()
             for field in dataclasses.fields(values)
+        }
+        return {
+            name: self.base.prior if name.endswith(".prior_sd") and value is None else value for name, value in found.items()
         }
 
     def changed(self, changes: Mapping[str, Any]) -> "Settings":

@@ -13,7 +13,7 @@ from .metrics import LEVEL, coverage, quantile
 from .wording import two_digits
 
 STUCK = 0.05  # an acceptance below this: chains have hardly moved
-NARROW, WIDE = 0.6, 1.7  # spread, in parts of that of the linearised posterior
+NARROW, WIDE = 0.6, 1.7  # spread, in parts of that of the method's own posterior, linearised
 RARE = 0.01  # held-out measurements that would be outside so seldom say that the band is too narrow
 HARDLY = 0.001  # and if they are so near that this seldom happens, it is too wide
 POOR = 0.8  # part of the points where the truth is in the band; errors are correlated, so less than the level is no scandal yet
@@ -51,7 +51,8 @@ class Evidence:
     complaints: Sequence[str] = ()
     diagnostics: Mapping[str, Any] = field(default_factory=dict)
     residuals: str = ""  # what is left of the conditions, in words, where the band is made from just that
-    reference: np.ndarray | None = None  # the spread of the linearised posterior on the same grid
+    reference: np.ndarray | None = None  # the spread of its own posterior, linearised, on the same grid
+    allowance: float | None = None  # what exact conditions are taken to be known to, if the network does better
     held_out: HeldOut | None = None
 
 
@@ -72,6 +73,7 @@ def judge(evidence: Evidence) -> Verdict:
             return Verdict(word, tuple(wrong))
     why = [why for _, why in checks] + ([] if rhat is None else [f"R-hat of the field {rhat:.3g}"])
     why += [evidence.residuals] if evidence.residuals else []
+    why += [] if evidence.allowance is None else [f"exact conditions count as known to {evidence.allowance:.2g} only"]
     if "guarantee" in evidence.diagnostics:
         factor, number = (evidence.diagnostics[name] for name in ("factor", "held_out"))
         why.append(f"{number} held-out measurements made it {two_digits(factor)} times as wide")
@@ -113,13 +115,13 @@ def _truth(evidence: Evidence) -> tuple[str, str] | None:
 
 
 def _reference(evidence: Evidence) -> tuple[str, str] | None:
-    """The linearised posterior around the same network."""
+    """What the method looks for, linearised around the same network."""
     if evidence.reference is None:
         return None
     own, other = (float(np.sqrt(np.mean(std[:, 0] ** 2))) for std in (evidence.evaluation.prediction.std, evidence.reference))
     ratio = own / max(other, 1e-300)
     word = TOO_NARROW if ratio < NARROW else TOO_WIDE if ratio > WIDE else TRUSTWORTHY
-    return word, f"its spread is {two_digits(ratio)} times that of the linearised posterior"
+    return word, f"its spread is {two_digits(ratio)} times that of its own posterior, linearised"
 
 
 def overall(verdicts: Sequence[Mapping[str, Any]], seeds: Sequence[int]) -> str:

@@ -97,6 +97,17 @@ def test_a_report_and_a_finished_run_can_be_made_again(attached, folder):
     assert (attached / "metrics.json").read_text() == before
 
 
+def test_the_prior_and_the_tolerance_of_the_base_count(folder):
+    def sharpness(*changes):
+        what = ("mine.py:model", "--problem", "problem.py:problem", "--method", "laplace")
+        changed = [part for text in changes for part in ("--set", text)]
+        return json.loads(good("attach", *what, *FEW, *changed, "--json", cwd=folder).stdout)[0]["sharpness"]
+
+    plain = sharpness()
+    assert sharpness("base.prior=0.01") < 0.5 * plain
+    assert sharpness("base.tolerance=1e-6") != plain
+
+
 def test_a_file_with_weights(folder):
     arguments = ("--architecture", "1x5x1:sin", "--problem", "problem.py:problem", "--method", "laplace", *FEW, "--json")
     process = good("attach", "weights.safetensors", *arguments, cwd=folder)
@@ -148,4 +159,4 @@ def test_models_that_cannot_be_found_or_read(folder, monkeypatch, rejects, argum
     monkeypatch.chdir(folder)
     problem = epinn.Problem(domain=epinn.Box(x=(0, 1)), equation=lambda u: u.xx)
     with rejects(*words):
-        Origin.find(*arguments).pinn(problem)
+        Origin.find(*arguments).pinn(problem, epinn.Base())

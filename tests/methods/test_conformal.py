@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import epinn
-from epinn.methods import attach_seeds
+from epinn.methods import attach_seeds, configured
 from epinn.pinn import fit_seeds
 
 pytestmark = pytest.mark.usefixtures("quick_compile")
@@ -26,6 +26,14 @@ def noisy(seed, sigma=0.1, said=0.1, held=39):
         data=(measured(12), measured(held, held_out=True)),
         points=epinn.Points(collocation=8),
     )
+
+
+def test_it_takes_conditions_as_the_method_does_whose_band_it_is():
+    pinn = epinn.fit(noisy(0), base=BASE)
+    exact = next(channel for channel in pinn.channels if channel.noise == "exact")
+    plain, of_chains = (configured("conformal", of=name).reads(exact) for name in ("laplace", "hmc"))
+    assert plain is exact
+    assert float(of_chains.sigma[0]) == pytest.approx(max(float(exact.sigma[0]), 0.01))
 
 
 @pytest.mark.parametrize("said", [0.1, 0.02])

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from ..base import Base
 from ..errors import InputError, unknown_name
 from ..pinn import Pinn
 from ..problem import Problem
@@ -53,9 +54,9 @@ class Origin:
         path, name = _split(self.model)
         return name or path.stem
 
-    def pinn(self, problem: Problem) -> Pinn:
+    def pinn(self, problem: Problem, base: Base) -> Pinn:
         """The network as a base PINN of a problem."""
-        return adopt(_content(self), problem, features=self.features)
+        return adopt(_content(self), problem, features=self.features, base=base)
 
     def is_double(self, problem: Problem) -> bool:
         """Whether its weights are in double precision."""

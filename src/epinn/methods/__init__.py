@@ -96,6 +96,7 @@ def attach_seeds(
             f"{chosen.name} with these settings trains networks of its own and has no use for one that was trained elsewhere; "
             "choose epinet or laplace, or train here: epinn.fit (epinn run)."
         )
+    chosen.check(pinns[0].problem, *pinns[0].size)
     found = chosen.attach(pinns, jnp.stack([as_key(key) for key in keys]), progress or Progress())
     note = f"{chosen.name} changes the weights of the network: the middle of this band is not what the network says."
     notes = (note,) if foreign and chosen.moves_the_network else ()

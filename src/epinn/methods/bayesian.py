@@ -1,7 +1,9 @@
 """What methods have in common that look for the posterior of a Bayesian PINN: its prior, and what they take as known."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from ..bayes import tolerant
 from ..channel import Channel
@@ -36,7 +38,9 @@ class BayesianMethod(PriorMethod):
             raise InputError(f"{self.name}.tolerance must be a positive number.")
 
     def reads(self, channel: Channel) -> Channel:
-        return tolerant(channel, self.tolerance)
+        read = tolerant(channel, self.tolerance)
+        wider = bool(np.any(read.sigma > channel.sigma))
+        return replace(read, estimated=channel.estimated and not wider)
 
     @property
     def moves_the_network(self) -> bool:

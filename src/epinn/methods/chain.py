@@ -25,8 +25,8 @@ class ChainMethod(BayesianMethod):
     """Settings of a sampler. `samples` counts those after `burn_in`, per chain; every `thin`-th is stored.
 
     With `precondition`, chains move in coordinates made from the curvature around them (see `chart.py`), and `step_size` is in
-    units of these. With `adapt`, it is changed during burn-in until five of six proposals are accepted, and varies a little
-    from sample to sample.
+    units of these. With `adapt`, it is changed during burn-in until five of six proposals are accepted, and `hmc`
+    varies it from sample to sample.
 
     Chains start at `spread` places, the trained network refitted to disturbed targets, all at the `trained` network itself,
     at draws from the `prior`, or at fresh `xavier` initialisations.
@@ -54,9 +54,9 @@ class ChainMethod(BayesianMethod):
     def uses_base(self) -> bool:
         return self.start in ("spread", "trained")
 
-    @property
-    def copies(self) -> tuple[int, str]:
-        return self.chains * -(-self.samples // self.thin), f"{self.name}.samples"
+    def needs(self, rows: int, parameters: int) -> tuple[int, str]:
+        stored = self.chains * (1 + self.samples // self.thin)
+        return 8 * stored * parameters, f"{self.name}.samples or {self.name}.chains"
 
     @property
     @abstractmethod

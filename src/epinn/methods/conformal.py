@@ -18,7 +18,7 @@ import jax
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from ..channel import residuals
+from ..channel import Channel, residuals
 from ..errors import InputError
 from ..held_out import compare_held_out, inferred_noise, noise_is_known, noise_of_fields
 from ..jet import Value
@@ -92,18 +92,23 @@ class ConformalMethod(Method):
     def uses_held_out(self) -> bool:
         return True
 
-    def attach(self, pinns: Sequence[Pinn], keys: PRNGKeyArray, progress: Progress) -> list[Posterior]:
-        from . import configured
+    @property
+    def inner(self) -> Method:
+        from . import configured  # here, since that module lists this one
 
+        return configured(self.of)
+
+    def reads(self, channel: Channel) -> Channel:
+        return self.inner.reads(channel)
+
+    def attach(self, pinns: Sequence[Pinn], keys: PRNGKeyArray, progress: Progress) -> list[Posterior]:
         for pinn in pinns:
-            self.check(pinn.problem, 0, 0)
-        found = configured(self.of).attach(pinns, keys, progress)
+            self.check(pinn.problem, *pinn.size)
+        found = self.inner.attach(pinns, keys, progress)
         return [self._scaled(pinn, inner) for pinn, inner in zip(pinns, found, strict=True)]
 
     def check(self, problem: Problem, rows: int, parameters: int) -> None:
-        from . import configured  # here, since that module lists this one
-
-        configured(self.of).check(problem, rows, parameters)
+        self.inner.check(problem, rows, parameters)
         number = sum(channel.target.size for channel in problem.held_out())
         least = math.ceil(self.level / (1 - self.level) - 1e-9)
         if number < least:

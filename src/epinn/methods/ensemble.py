@@ -59,9 +59,8 @@ class EnsembleMethod(PriorMethod):
         if self.start == "trained" and not self.perturb:
             raise InputError("ensemble members that all start at the trained network must be perturbed to differ from it.")
 
-    @property
-    def copies(self) -> tuple[int, str]:
-        return self.members, "ensemble.members"
+    def needs(self, rows: int, parameters: int) -> tuple[int, str]:
+        return 8 * self.members * (rows + parameters), "ensemble.members"
 
     @property
     def retrains(self) -> bool:

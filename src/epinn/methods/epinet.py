@@ -35,7 +35,7 @@ from ..channel import Channel, compare, push, residuals
 from ..errors import InputError, unknown_name
 from ..fitting import redraw
 from ..jet import PRECISION, Jet, Value, affine, join
-from ..linear import Directions, changed, check_size, posterior_changes
+from ..linear import Directions, bytes_of_changes, changed, check_size, posterior_changes
 from ..network import MLP, AbstractNetwork, Frozen, Solution, check_architecture, trainable
 from ..newton import gauss_newton
 from ..pinn import Pinn
@@ -231,9 +231,9 @@ class EpinetMethod(PriorMethod):
         """Of z."""
         return INDEX_DIM[self.objective] if self.index_dim is None else self.index_dim
 
-    @property
-    def copies(self) -> tuple[int, str]:
-        return self.dimensions, "epinet.index_dim"
+    def needs(self, rows: int, parameters: int) -> tuple[int, str]:
+        linear = self.objective == "calibrated"
+        return bytes_of_changes(self.dimensions, rows, parameters) if linear else 0, "epinet.index_dim"
 
     def check(self, problem: Problem, rows: int, parameters: int) -> None:
         super().check(problem, rows, parameters)

@@ -16,16 +16,19 @@ from .chain import ChainMethod
 QUARTER = 1.6  # of a revolution: the trajectory that takes a Gaussian of unit width farthest from where it was
 LONGER = 4.0  # at most, times that: directions that the chart held back need a longer way
 JITTER = 0.2  # of the step size, so that no direction comes back to where it was in every trajectory
+SHORTEST = 0.5  # of it without such coordinates: a chain whose steps are too long for where it is would never leave otherwise
 
 
 class Trajectory(Kernel):
     """So many leapfrog steps, then accept or reject.
 
-    With `varied`, steps vary a little, and lengths between a quarter of a revolution and a few of them, but for `leapfrog`.
+    With `varied`, step sizes vary. With `charted`, so do lengths, between a quarter of a revolution and a few of them, but for
+    `leapfrog`.
     """
 
     leapfrog: int = eqx.field(static=True)
     varied: bool = eqx.field(static=True)
+    charted: bool = eqx.field(static=True)
 
     def __call__(self, density: Callable, state: Any, key: PRNGKeyArray, step_size: Array) -> tuple[Any, Array, Array]:
         import blackjax
@@ -33,9 +36,11 @@ class Trajectory(Kernel):
         leapfrog: int | Array = self.leapfrog
         if self.varied:
             key, size_key, length_key = jax.random.split(key, 3)
-            length = QUARTER * LONGER ** jax.random.uniform(length_key)
-            leapfrog = jnp.clip(jnp.ceil(length / step_size), 1, self.leapfrog).astype(int)
-            step_size = step_size * jax.random.uniform(size_key, minval=1 - JITTER, maxval=1 + JITTER)
+            if self.charted:
+                length = QUARTER * LONGER ** jax.random.uniform(length_key)
+                leapfrog = jnp.clip(jnp.ceil(length / step_size), 1, self.leapfrog).astype(int)
+            least = 1 - JITTER if self.charted else SHORTEST
+            step_size = step_size * jax.random.uniform(size_key, minval=least, maxval=1 + JITTER)
         step = blackjax.hmc(density, step_size, jnp.ones(state.position.size), leapfrog).step
         state, info = step(key, state)
         return state, info.acceptance_rate, info.is_divergent
@@ -60,4 +65,4 @@ class HmcMethod(ChainMethod):
 
     @property
     def kernel(self) -> Kernel:
-        return Trajectory(self.leapfrog, varied=self.adapt and self.precondition)
+        return Trajectory(self.leapfrog, varied=self.adapt, charted=self.precondition)

@@ -15,7 +15,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Int, PRNGKeyArray
 
 from ..errors import InputError
-from ..linear import ExactDraws, changed, check_size, posterior_changes
+from ..linear import ExactDraws, bytes_of_changes, changed, check_size, posterior_changes
 from ..network import Solution
 from ..pinn import Pinn
 from ..posterior import Posterior
@@ -56,9 +56,8 @@ class LaplaceMethod(PriorMethod):
         if self.samples < 2:
             raise InputError("laplace.samples must be at least 2.")
 
-    @property
-    def copies(self) -> tuple[int, str]:
-        return self.samples, "laplace.samples"
+    def needs(self, rows: int, parameters: int) -> tuple[int, str]:
+        return bytes_of_changes(self.samples, rows, parameters), "laplace.samples"
 
     def check(self, problem: Problem, rows: int, parameters: int) -> None:
         super().check(problem, rows, parameters)

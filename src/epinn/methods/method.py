@@ -49,7 +49,7 @@ class Method(ABC):
 
     @property
     def is_linearised(self) -> bool:
-        """Whether its spread is that of the linearised posterior, with which other methods are compared."""
+        """Whether its spread is that of a linearised posterior; other methods are compared with the one of theirs."""
         return False
 
     @property
@@ -62,18 +62,17 @@ class Method(ABC):
         """Whether the base PINN is trained on the measurements too, or only on the physics."""
         return True
 
-    @property
-    def copies(self) -> tuple[int, str]:
-        """How many sets of parameters its result has, and the setting that says so."""
-        return 1, ""
+    def needs(self, rows: int, parameters: int) -> tuple[int, str]:
+        """Bytes that cannot be had in chunks, and the settings that they depend on."""
+        return 0, ""
 
     def check(self, problem: Problem, rows: int, parameters: int) -> None:
         """Refuse a problem that the method cannot do, for its size or for what it lacks, before anything is trained."""
-        number, setting = self.copies
-        if (needed := 8 * number * parameters) > memory.available():
+        needed, settings = self.needs(rows, parameters)
+        if needed > memory.available():
             raise InputError(
-                f"{setting} is too large: {number} times {parameters} parameters need {needed / 2**30:.2g} GiB, and "
-                f"compute.memory is {memory.available() / 2**30:.2g}."
+                f"{self.name} would need {needed / 2**30:.2g} GiB, and compute.memory is {memory.available() / 2**30:.2g}: "
+                f"take a smaller {settings}, or allow more memory."
             )
 
     @abstractmethod
