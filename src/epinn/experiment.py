@@ -18,14 +18,13 @@ from .goodness import Goodness
 from .held_out import compare_held_out, inferred_noise
 from .interop.origin import Origin
 from .memory import limited_to
-from .methods import Method, attach_seeds
-from .methods.bayesian import PriorMethod
-from .methods.laplace import LaplaceMethod
+from .methods import attach_seeds
 from .network import trainable
 from .pinn import Pinn, fit_seeds
 from .posterior import Posterior
 from .problem import Problem, as_key
 from .progress import Progress
+from .reference import allowance, reference_for
 from .sampler import Sampler
 from .settings import Settings, preset
 from .source import Source, find
@@ -33,7 +32,6 @@ from .storage import digest
 from .verdict import Evidence, Verdict, judge
 
 METRICS = ("sharpness", "coverage", "rmse", "nll", "crps", "interval_score")
-REFERENCE = 400  # draws of a linearised posterior that a method is compared with: its spread to 4%
 SUMMARISED = (*METRICS, "time_s", "time_uq_s")
 
 
@@ -169,34 +167,10 @@ def fit_base(plan: Plan, progress: Progress, *, sees_data: bool = True, epochs: 
 
 
 def linearised_spread(plan: Plan, method: str, pinns: Sequence[Pinn], progress: Progress) -> list[np.ndarray] | None:
-    """The standard deviation on the grid, by case, of the linearised version of the posterior that a method looks for.
-
-    None where there is nothing to compare with: for a method that is linearised itself, has no use for the trained network or
-    is judged by other things, and for too large a problem.
-    """
-    chosen = plan.settings.methods[method]
-    if not chosen.uses_base or chosen.is_linearised or chosen.uses_held_out:
-        return None
-    prior_sd = chosen.prior_sd if isinstance(chosen, PriorMethod) else None
-    keys, laplace = [_key(case.seed, 2) for case in plan.cases], LaplaceMethod(samples=REFERENCE, prior_sd=prior_sd)
-    pinns = [_as_read_by(chosen, pinn) for pinn in pinns]
+    """What the spread of a method is compared with, by case; None where there is nothing."""
+    keys = [_key(case.seed, 2) for case in plan.cases]
     with limited_to(plan.settings.compute.memory):
-        try:
-            laplace.check(pinns[0].problem, *pinns[0].size)
-        except InputError:
-            return None
-        progress(f"{method} reference", 0, 1, {})
-        found = attach_seeds(pinns, laplace, keys=keys)
-        spreads = [evaluate(posterior, draws=REFERENCE).prediction.std for posterior in found]
-    progress(f"{method} reference", 1, 1, {})
-    return spreads
-
-
-def _as_read_by(method: Method, pinn: Pinn) -> Pinn:
-    """A PINN with the channels as a method takes them, and free to move if the method moves it or trains others."""
-    moves = method.moves_the_network or method.retrains
-    channels = tuple(method.reads(channel) for channel in pinn.channels)
-    return dataclasses.replace(pinn, channels=channels, has_seen_all=pinn.has_seen_all and not moves)
+        return reference_for(plan.settings.methods[method], pinns, keys, progress)
 
 
 def attach_method(
@@ -264,18 +238,12 @@ def _verdict(plan: Plan, pinn: Pinn, posterior: Posterior, evaluation: Evaluatio
             diagnostics=posterior.diagnostics,
             residuals="" if seen is None else seen.in_words(0, pinn.channels),
             reference=reference,
-            allowance=_allowance(method, pinn),
+            allowance=allowance(method, pinn),
             held_out=None
             if method.uses_held_out
             else compare_held_out(posterior, inferred_noise(pinn.with_sigmas(posterior.sigmas))),
         )
     )
-
-
-def _allowance(method: Method, pinn: Pinn) -> float | None:
-    """The sigma of exact conditions, if a method takes one that is larger than what the network reaches."""
-    wider = [read.sigma for c in pinn.channels if np.any((read := method.reads(c)).sigma > c.sigma)]
-    return max(float(np.max(sigma)) for sigma in wider) if wider else None
 
 
 def summarise(records: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
