@@ -15,7 +15,7 @@ import numpy as np
 import epinn
 from epinn.source import find
 
-PROBLEMS = ("poisson1d-nonlinear", "poisson2d-nonlinear")
+PROBLEMS = ("poisson1d-nonlinear",)
 METHODS = ("laplace", "epinet", "vi")
 NOISE = 0.1
 SIGMAS = {"equation": 0.1, "boundary": 0.01, "initial": 0.01}

@@ -1,12 +1,15 @@
 """HMC against posteriors that are known in closed form."""
 
+import blackjax
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import epinn
 from epinn.base import Base
 from epinn.bayes import posteriors_of
+from epinn.methods.hmc import Trajectory
 from epinn.pinn import Pinn
 
 SIGMA = 0.3
@@ -89,6 +92,16 @@ def test_unknown_noise_is_inferred_with_the_weights():
         assert abs(band.sigmas["data"] - 0.2) < 0.03
         assert band.noise["u"] == pytest.approx(band.sigmas["data"])
         assert band.diagnostics["rhat"] < 1.01
+
+
+@pytest.mark.parametrize(("varied", "leaves"), [(False, False), (True, True)])
+def test_a_chain_whose_steps_are_too_long_for_where_it_is_leaves_if_they_vary(varied, leaves):
+    def density(x):
+        return -0.5 * jnp.sum(x**2)  # leapfrog steps longer than 2 run away
+
+    kernel, state = Trajectory(50, varied=varied, charted=False), blackjax.hmc.init(jnp.ones(1), density)
+    accepted = [float(kernel(density, state, jax.random.key(i), jnp.asarray(2.3))[1]) for i in range(20)]
+    assert (max(accepted) > 0.1) is leaves
 
 
 def test_chains_that_do_not_move_are_reported():
