@@ -210,8 +210,8 @@ def diagnose(trace: Trace, seed: int) -> dict[str, Any]:
     }
 
 
-def complaints(diagnostics: dict[str, Any], name: str, step_size: float) -> tuple[str, ...]:
-    """Sentences for whoever might trust chains that have not mixed."""
+def complaints(diagnostics: dict[str, Any], name: str, step_size: float, remedy: str) -> tuple[str, ...]:
+    """Sentences for whoever might trust chains that have not mixed, with a remedy."""
     if diagnostics["samples"] < 4:
         return (
             f"{diagnostics['samples']} samples are too few to tell whether the chains have mixed: try more {name}.samples.",
@@ -224,6 +224,6 @@ def complaints(diagnostics: dict[str, Any], name: str, step_size: float) -> tupl
     if not diagnostics["rhat"] < MIXED:
         return (
             f"the chains have not mixed (R-hat of the field {diagnostics['rhat']:.2f}, effective samples "
-            f"{diagnostics['ess']:.0f}): do not trust this band; try more {name}.samples or {name}.burn_in.",
+            f"{diagnostics['ess']:.0f}): do not trust this band; try {remedy}.",
         )
     return ()

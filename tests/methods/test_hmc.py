@@ -9,6 +9,7 @@ import pytest
 import epinn
 from epinn.base import Base
 from epinn.bayes import posteriors_of
+from epinn.methods import configured
 from epinn.methods.hmc import Trajectory
 from epinn.pinn import Pinn
 
@@ -127,6 +128,9 @@ def test_chains_that_have_not_mixed_are_reported():
     band = epinn.attach(pinn, problem, "hmc", key=3, **lazy)
     assert band.diagnostics["rhat"] > 1.1
     assert "not mixed" in band.warnings[0]
+    assert "hmc.samples" in band.warnings[0]
+    assert "long trajectories" not in band.warnings[0]
+    assert "hmc.precondition=false" in configured("hmc").remedy
 
 
 def test_thinning_stores_fewer_but_watches_all():

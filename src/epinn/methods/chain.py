@@ -54,6 +54,11 @@ class ChainMethod(BayesianMethod):
     def uses_base(self) -> bool:
         return self.start in ("spread", "trained")
 
+    @property
+    def remedy(self) -> str:
+        """What may help chains to mix."""
+        return f"more {self.name}.samples or {self.name}.burn_in"
+
     def needs(self, rows: int, parameters: int) -> tuple[int, str]:
         stored = self.chains * (1 + self.samples // self.thin)
         return 8 * stored * parameters, f"{self.name}.samples or {self.name}.chains"
@@ -79,7 +84,7 @@ class ChainMethod(BayesianMethod):
                     problem=pinn.problem,
                     method=self.name,
                     diagnostics=diagnostics,
-                    warnings=complaints(diagnostics, self.name, self.step_size),
+                    warnings=complaints(diagnostics, self.name, self.step_size, self.remedy),
                     seconds=trace.seconds / len(pinns),
                     sigmas={name: float(np.sqrt(np.mean(np.exp(2 * v)))) for name, v in positions.log_sigma.items()},
                 )

@@ -64,5 +64,10 @@ class HmcMethod(ChainMethod):
             raise InputError("hmc.leapfrog must be at least 1.")
 
     @property
+    def remedy(self) -> str:
+        other = ", or long trajectories: hmc.precondition=false, hmc.step_size=3e-4, hmc.leapfrog=200"
+        return super().remedy + (other if self.precondition else "")
+
+    @property
     def kernel(self) -> Kernel:
         return Trajectory(self.leapfrog, varied=self.adapt, charted=self.precondition)
