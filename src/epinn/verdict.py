@@ -121,7 +121,8 @@ def _reference(evidence: Evidence) -> tuple[str, str] | None:
     own, other = (float(np.sqrt(np.mean(std[:, 0] ** 2))) for std in (evidence.evaluation.prediction.std, evidence.reference))
     ratio = own / max(other, 1e-300)
     word = TOO_NARROW if ratio < NARROW else TOO_WIDE if ratio > WIDE else TRUSTWORTHY
-    return word, f"its spread is {two_digits(ratio)} times that of its own posterior, linearised"
+    whose = "the linearised posterior" if evidence.allowance is None else "its own posterior, linearised"
+    return word, f"its spread is {two_digits(ratio)} times that of {whose}"
 
 
 def overall(verdicts: Sequence[Mapping[str, Any]], seeds: Sequence[int]) -> str:
