@@ -183,8 +183,9 @@ def attach_method(
     for i, (case, pinn, posterior) in enumerate(zip(plan.cases, pinns, posteriors, strict=True)):
         progress(f"{method} prediction", i, len(pinns), {})
         evaluation = _evaluate(plan, posterior, case)
-        record = _record(plan, case, pinn, posterior, evaluation)
-        verdict = _verdict(plan, pinn, posterior, evaluation, None if reference is None else reference[i])
+        informed = pinn.with_sigmas(posterior.sigmas)
+        record = _record(plan, case, informed, posterior, evaluation)
+        verdict = _verdict(plan, informed, posterior, evaluation, None if reference is None else reference[i])
         yield Result(case, posterior, evaluation, record | {"verdict": verdict.plain()})
     progress(f"{method} prediction", len(pinns), len(pinns), {})
 
@@ -219,8 +220,7 @@ def _record(plan: Plan, case: Case, pinn: Pinn, posterior: Posterior, evaluation
         "time_uq_s": uncertainty,
         "diagnostics": dict(posterior.diagnostics),
         "channels": describe_noise(
-            [method.reads(c) for c in pinn.with_sigmas(posterior.sigmas).channels],
-            None if method.uses_sigma else pinn.weights.of(pinn.channels),
+            [method.reads(c) for c in pinn.channels], None if method.uses_sigma else pinn.weights.of(pinn.channels)
         ),
         "failed": bool(failures),
         "warnings": [*posterior.warnings, *(pinn.warnings if method.uses_base else []), *failures],
@@ -239,9 +239,7 @@ def _verdict(plan: Plan, pinn: Pinn, posterior: Posterior, evaluation: Evaluatio
             residuals="" if seen is None else seen.in_words(0, pinn.channels),
             reference=reference,
             allowance=allowance(method, pinn),
-            held_out=None
-            if method.uses_held_out
-            else compare_held_out(posterior, inferred_noise(pinn.with_sigmas(posterior.sigmas))),
+            held_out=None if method.uses_held_out else compare_held_out(posterior, inferred_noise(pinn)),
         )
     )
 
