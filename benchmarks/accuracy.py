@@ -19,15 +19,15 @@ from typing import Any
 import jax
 import numpy as np
 
-from epinn.base import Base, create_solutions
-from epinn.batch import unraveller
-from epinn.evaluation import grid
-from epinn.network import Solution, trainable
-from epinn.paper.settings import PAPER
-from epinn.pinn import Pinn, fit_seeds
-from epinn.problem import Problem
+from epinn.app.paper.settings import PAPER
+from epinn.derivatives.network import Solution, trainable
+from epinn.judge.evaluation import grid
+from epinn.problem.problem import Problem
 from epinn.problems import SHIPPED, poisson1d
 from epinn.progress import Progress
+from epinn.solve.config import Base, create_solutions
+from epinn.solve.pinn import Pinn, fit_seeds
+from epinn.solve.seeds import unraveller
 
 PUBLISHED = 0.0074  # RMSE of 1D Poisson without data
 NOISE = {"heat1d-inverse": 0.1}  # an inverse problem needs measurements

@@ -13,7 +13,7 @@ import jax
 import numpy as np
 
 import epinn
-from epinn.source import find
+from epinn.app.source import find
 
 PROBLEMS = ("poisson1d-nonlinear",)
 METHODS = ("laplace", "epinet", "vi")

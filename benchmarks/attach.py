@@ -18,7 +18,7 @@ use_one_core()
 from attach_deepxde import problem, train
 
 import epinn
-from epinn.evaluation import evaluate
+from epinn.judge.evaluation import evaluate
 
 METHODS = ("epinet", "laplace")
 

@@ -14,16 +14,16 @@ from pathlib import Path
 import jax
 import numpy as np
 
-from epinn.base import Base, create_solutions
-from epinn.batch import stack
-from epinn.experiment import Plan, attach_method, fit_base
-from epinn.fitting import PinnObjective
-from epinn.network import trainable
+from epinn.app.plan import Plan, attach_method, fit_base
+from epinn.app.settings import preset
+from epinn.app.source import find
+from epinn.derivatives.network import trainable
 from epinn.problems import poisson1d
 from epinn.progress import Progress
-from epinn.settings import preset
-from epinn.source import find
-from epinn.train import Descent, Weights, minimise
+from epinn.solve.adam import Descent, Weights, minimise
+from epinn.solve.config import Base, create_solutions
+from epinn.solve.seeds import stack
+from epinn.solve.stages import PinnObjective
 
 PROBLEMS = ("poisson1d", "poisson1d-nonlinear", "porous1d")
 NOISES = ((0.0,), (0.1, 0.3))  # levels with data run together

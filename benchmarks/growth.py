@@ -30,11 +30,11 @@ def step(points: int = 1000, width: int = 32, dimension: int = 1) -> Callable[[i
     import jax
 
     import epinn
-    from epinn.base import Base, create_solutions
-    from epinn.batch import stack
-    from epinn.fitting import PinnObjective
-    from epinn.network import trainable
-    from epinn.train import Descent, Weights, minimise
+    from epinn.derivatives.network import trainable
+    from epinn.solve.adam import Descent, Weights, minimise
+    from epinn.solve.config import Base, create_solutions
+    from epinn.solve.seeds import stack
+    from epinn.solve.stages import PinnObjective
 
     names = "xyz"[:dimension]
     problem = epinn.Problem(
@@ -67,7 +67,7 @@ def case(what: str, size: int) -> dict:
     """Seconds of one step (or prediction), and the most memory that the process has used."""
     import jax
 
-    from epinn.memory import limited_to
+    from epinn.derivatives.memory import limited_to
 
     with limited_to(MEMORY):
         run = prediction(size) if what == "draws" else step(**{what: size})

@@ -35,11 +35,12 @@ import torch
 from agreement import disagreement, points_in
 from torch_networks import NETWORKS, Sine, stack
 
-from epinn.interop import onnx_graph, torch_graph
+from epinn.derivatives.jet import Jet, lower_closure, opaque
+from epinn.derivatives.network import MLP
 from epinn.interop.converted import Converted
-from epinn.interop.frameworks import torch_module_of
-from epinn.jet import Jet, lower_closure, opaque
-from epinn.network import MLP
+from epinn.interop.onnx import graph as onnx_graph
+from epinn.interop.torch import graph as torch_graph
+from epinn.interop.torch.frameworks import torch_module_of
 
 WIDTH, DEPTH, POINTS = 64, 4, 1000
 ORDERS = lower_closure([(2, 0), (0, 2)])

@@ -8,7 +8,7 @@ import argparse
 import numpy as np
 
 from epinn import problems
-from epinn.metrics import LEVEL, quantile
+from epinn.judge.metrics import LEVEL, quantile
 from epinn.problems.heat1d_inverse import DIFFUSIVITY
 
 STEPS = 50  # of Gauss-Newton, far more than it needs

@@ -9,9 +9,9 @@ import argparse
 import numpy as np
 
 import epinn
-from epinn.evaluation import evaluate
+from epinn.judge.evaluation import evaluate
 from epinn.methods import attach_seeds
-from epinn.pinn import fit_seeds
+from epinn.solve.pinn import fit_seeds
 
 
 def main() -> None:

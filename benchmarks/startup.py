@@ -24,12 +24,12 @@ class Leave(Progress):
         if stage == "training" and step:
             os._exit(0)
 
-import epinn.experiment, epinn.settings, epinn.source
+import epinn.app.plan, epinn.app.settings, epinn.app.source
 cli._keep_compiled_programs()
-plan = epinn.experiment.Plan(
-    epinn.source.find("poisson1d"), ("epinet",), (0.1,), (0,), epinn.settings.preset("fast", "poisson1d")
+plan = epinn.app.plan.Plan(
+    epinn.app.source.find("poisson1d"), ("epinet",), (0.1,), (0,), epinn.app.settings.preset("fast", "poisson1d")
 )
-epinn.experiment.fit_base(plan, Leave())
+epinn.app.plan.fit_base(plan, Leave())
 """
 
 

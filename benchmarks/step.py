@@ -21,14 +21,14 @@ from pathlib import Path
 import jax
 import jax.numpy as jnp
 
-from epinn.base import Base, create_solutions
-from epinn.batch import stack
-from epinn.fitting import PinnObjective
-from epinn.jet import opaque
+from epinn.derivatives.jet import opaque
+from epinn.derivatives.network import MLP, AbstractNetwork, Solution, trainable
 from epinn.methods.epinet import EpinetMethod, FrozenBaseObjective, _create
-from epinn.network import MLP, AbstractNetwork, Solution, trainable
 from epinn.problems import poisson1d
-from epinn.train import Descent, Objective, Weights, minimise
+from epinn.solve.adam import Descent, Objective, Weights, minimise
+from epinn.solve.config import Base, create_solutions
+from epinn.solve.seeds import stack
+from epinn.solve.stages import PinnObjective
 
 HERE = Path(__file__).parent
 PEERS = {  # script and options; the peers' own times are for the same number of steps

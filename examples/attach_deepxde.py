@@ -12,8 +12,8 @@ import numpy as np
 import torch
 
 import epinn
-from epinn.evaluation import evaluate
-from epinn.plots import figures
+from epinn.app.report.plots import figures
+from epinn.judge.evaluation import evaluate
 
 # DeepXDE's part
 

@@ -11,8 +11,8 @@ import jax.numpy as jnp
 import torch
 
 import epinn
-from epinn.evaluation import evaluate
-from epinn.plots import figures
+from epinn.app.report.plots import figures
+from epinn.judge.evaluation import evaluate
 
 # PyTorch's part
 

@@ -9,44 +9,46 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from . import metrics, problems
-    from .base import Base
-    from .conditions import Constant, Data, Dirichlet, Equation, Initial, Neumann, Periodic, Robin
-    from .domain import Box
+    from . import problems
+    from .derivatives.network import Solution
     from .errors import Diverged, EpinnError, InputError
     from .interop import adopt
+    from .judge import metrics
     from .methods import DropoutMethod, EpinetMethod, HmcMethod, attach
-    from .network import Solution
-    from .pinn import Pinn, fit, fit_seeds
-    from .posterior import Posterior
-    from .problem import Points, Problem, Unknown
+    from .posterior.posterior import Posterior
+    from .posterior.statistics import Prediction
+    from .problem.conditions import Constant, Data, Dirichlet, Equation, Initial, Neumann, Periodic, Robin
+    from .problem.domain import Box
+    from .problem.problem import Points, Problem, Unknown
     from .progress import Progress
-    from .stream import Prediction
-    from .train import Weights
+    from .solve.adam import Weights
+    from .solve.config import Base
+    from .solve.pinn import Pinn, fit, fit_seeds
 
 _HOMES = {
-    "conditions": ("Constant", "Data", "Dirichlet", "Equation", "Initial", "Neumann", "Periodic", "Robin"),
-    "domain": ("Box",),
     "errors": ("Diverged", "EpinnError", "InputError"),
+    "progress": ("Progress",),
+    "derivatives.network": ("Solution",),
+    "problem.domain": ("Box",),
+    "problem.conditions": ("Constant", "Data", "Dirichlet", "Equation", "Initial", "Neumann", "Periodic", "Robin"),
+    "problem.problem": ("Points", "Problem", "Unknown"),
+    "solve.config": ("Base",),
+    "solve.adam": ("Weights",),
+    "solve.pinn": ("Pinn", "fit", "fit_seeds"),
+    "posterior.posterior": ("Posterior",),
+    "posterior.statistics": ("Prediction",),
     "interop": ("adopt",),
     "methods": ("DropoutMethod", "EpinetMethod", "HmcMethod", "attach"),
-    "network": ("Solution",),
-    "base": ("Base",),
-    "pinn": ("Pinn", "fit", "fit_seeds"),
-    "posterior": ("Posterior",),
-    "problem": ("Points", "Problem", "Unknown"),
-    "stream": ("Prediction",),
-    "progress": ("Progress",),
-    "train": ("Weights",),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
+_MODULES = {"metrics": "judge.metrics", "problems": "problems"}
 
-__all__ = ["metrics", "problems", *_HOME]  # noqa: PLE0604
+__all__ = [*_MODULES, *_HOME]  # noqa: PLE0604
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("metrics", "problems"):
-        return import_module(f".{name}", __name__)
+    if name in _MODULES:
+        return import_module(f".{_MODULES[name]}", __name__)
     if name in _HOME:
         return getattr(import_module(f".{_HOME[name]}", __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

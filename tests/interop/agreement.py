@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from epinn.jet import Jet, lower_closure, opaque
+from epinn.derivatives.jet import Jet, lower_closure, opaque
 
 POINTS = 11  # no converter traces with a batch of this size
 TOLERANCE = {np.dtype(np.float32): 1e-6, np.dtype(np.float64): 1e-10}

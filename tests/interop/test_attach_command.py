@@ -12,7 +12,7 @@ import pytest
 from safetensors.numpy import load_file, save_file
 
 import epinn
-from epinn.interop.origin import Origin
+from epinn.app.origin import Origin
 
 ENVIRONMENT = os.environ | {
     "XDG_CACHE_HOME": str(Path.home() / ".cache" / "epinn-tests"),
@@ -45,7 +45,7 @@ FEW = ("--set", "predict.draws=20", "--set", "laplace.samples=10", "--set", "epi
 
 
 def run(*arguments, cwd):
-    command = [sys.executable, "-m", "epinn.cli", *map(str, arguments)]
+    command = [sys.executable, "-m", "epinn.app.cli", *map(str, arguments)]
     return subprocess.run(command, cwd=cwd, env=ENVIRONMENT, capture_output=True, text=True, timeout=240, check=False)
 
 

@@ -10,9 +10,9 @@ import pytest
 from safetensors.numpy import save_file
 
 import epinn
+from epinn.derivatives.network import MLP
 from epinn.interop import adopt
 from epinn.interop.files import read
-from epinn.network import MLP
 
 RANDOM = np.random.default_rng(0)
 SIZES = (1, 4, 3, 1)

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 import epinn
-from epinn.channel import residuals
+from epinn.app.store.trees import load_tree, save_tree
+from epinn.derivatives.network import MLP, trainable
 from epinn.interop import adopt
 from epinn.interop.converted import Converted
 from epinn.interop.imported import Imported, imported
 from epinn.interop.program import Program
-from epinn.network import MLP, trainable
+from epinn.problem.channel import residuals
 from epinn.problems import SHIPPED
-from epinn.storage import load_tree, save_tree
 
 pytestmark = pytest.mark.usefixtures("quick_compile")
 

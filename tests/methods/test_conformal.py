@@ -5,7 +5,7 @@ import pytest
 
 import epinn
 from epinn.methods import attach_seeds, configured
-from epinn.pinn import fit_seeds
+from epinn.solve.pinn import fit_seeds
 
 pytestmark = pytest.mark.usefixtures("quick_compile")
 

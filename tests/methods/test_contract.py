@@ -13,15 +13,15 @@ import numpy as np
 import pytest
 
 import epinn
-from epinn.base import Base
-from epinn.evaluation import evaluate
-from epinn.jet import Jet
+from epinn.app.store.trees import load_tree, save_tree
+from epinn.derivatives.jet import Jet
+from epinn.derivatives.network import Opaque, Solution
+from epinn.judge.evaluation import evaluate
 from epinn.methods import METHODS, attach_seeds
-from epinn.network import Opaque, Solution
-from epinn.pinn import fit_seeds
+from epinn.posterior.sampler import Sampler
 from epinn.problems import SHIPPED
-from epinn.sampler import Sampler
-from epinn.storage import load_tree, save_tree
+from epinn.solve.config import Base
+from epinn.solve.pinn import fit_seeds
 
 pytestmark = pytest.mark.usefixtures("quick_compile")
 

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import epinn
-from epinn.base import Base
+from epinn.derivatives.network import MLP, Opaque, Solution
 from epinn.methods.dropout import DropoutSampler
-from epinn.network import MLP, Opaque, Solution
-from epinn.pinn import Pinn
 from epinn.problems import poisson1d
+from epinn.solve.config import Base
+from epinn.solve.pinn import Pinn
 
 
 def test_masks_keep_the_mean_and_switch_off_the_given_fraction():

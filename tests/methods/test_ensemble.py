@@ -7,7 +7,7 @@ import pytest
 
 import epinn
 from epinn.methods.ensemble import EnsembleMethod
-from epinn.sampler import FewMembers
+from epinn.posterior.sampler import FewMembers
 
 pytestmark = pytest.mark.usefixtures("quick_compile")
 

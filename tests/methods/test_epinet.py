@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 import epinn
-from epinn.base import Base, create_solutions
-from epinn.channel import residuals
-from epinn.jet import Jet, lower_closure
+from epinn.derivatives.jet import Jet, lower_closure
+from epinn.derivatives.network import trainable
 from epinn.methods import epinet as module
 from epinn.methods.epinet import EpinetMethod, EpinetSampler, FrozenBaseObjective, epinet_features
-from epinn.network import trainable
+from epinn.problem.channel import residuals
 from epinn.problems import burgers, heat1d_inverse, poisson1d
+from epinn.solve.config import Base, create_solutions
 
 pytestmark = pytest.mark.usefixtures("quick_compile")
 

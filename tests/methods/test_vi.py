@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import epinn
-from epinn.base import Base
+from epinn.solve.config import Base
 
 pytestmark = pytest.mark.usefixtures("quick_compile")
 SIGMA = 0.3

@@ -9,8 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from epinn.channel import residuals
-from epinn.network import Opaque, Solution
+from epinn.derivatives.network import Opaque, Solution
+from epinn.problem.channel import residuals
 from epinn.problems import SHIPPED
 
 pytestmark = pytest.mark.usefixtures("quick_compile")

@@ -8,16 +8,16 @@ from typing import Any
 
 from jaxtyping import PRNGKeyArray
 
-from ..base import Base
-from ..batch import stack
-from ..channel import Channel
+from ..derivatives.network import AbstractNetwork, Solution
 from ..errors import InputError, unknown_name
-from ..goodness import Goodness
-from ..network import AbstractNetwork, Solution
-from ..pinn import Pinn, settled
-from ..problem import Problem
+from ..problem.channel import Channel
+from ..problem.problem import Problem
+from ..solve.config import Base
+from ..solve.misfit import Goodness
+from ..solve.pinn import Pinn, settled
+from ..solve.seeds import stack
 from .converted import Converted
-from .frameworks import torch_module_of
+from .torch.frameworks import torch_module_of
 
 KNOWN = (
     "a JAX function, an Equinox, Flax (linen: with its variables), nnx or Keras model, a PyTorch module, a DeepXDE or PINA "
@@ -85,7 +85,7 @@ def convert(model: Any, problem: Problem, rules: Mapping[str, Any] | None = None
 
     found = None if is_keras(model) else torch_module_of(model, problem.domain.coordinates)
     if found is not None:
-        from .torch_graph import convert as convert_torch
+        from .torch.graph import convert as convert_torch
 
         return dataclasses.replace(convert_torch(found[0], dimension, rules), source=found[1])
     converted = convert_jax(model, dimension, fields)
@@ -115,8 +115,8 @@ def _named_layer(model: Any, name: str, problem: Problem, rules: Mapping[str, An
         raise InputError(
             f"a layer can be named ({name!r}) in PyTorch modules only; give features as a JAX function of one point."
         )
-    from .layers import input_of
-    from .torch_graph import convert as convert_torch
+    from .torch.graph import convert as convert_torch
+    from .torch.layers import input_of
 
     return convert_torch(input_of(found[0], name), problem.domain.dimension, rules)
 

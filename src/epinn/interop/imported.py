@@ -10,11 +10,11 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from ..batch import runs_once
+from ..derivatives.jet import Jet, Value, lower_closure, opaque
+from ..derivatives.network import AbstractNetwork, Frozen, nothing
 from ..errors import InputError
-from ..jet import Jet, Value, lower_closure, opaque
-from ..network import AbstractNetwork, Frozen, nothing
-from ..problem import Problem, before_softplus
+from ..problem.problem import Problem, before_softplus
+from ..solve.seeds import runs_once
 from .converted import Converted
 from .features import last_inputs
 from .program import Program

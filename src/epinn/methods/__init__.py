@@ -8,20 +8,20 @@ import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
 from ..errors import Diverged, InputError, unknown_name
-from ..held_out import noise_of_fields
 from ..interop import adopt
-from ..pinn import Pinn
-from ..posterior import Posterior
-from ..problem import Problem, as_key
+from ..posterior.held_out import noise_of_fields
+from ..posterior.posterior import Posterior
+from ..problem.problem import Problem, as_key
 from ..progress import Progress
+from ..solve.pinn import Pinn
 from .conformal import ConformalMethod
 from .dropout import DropoutMethod
 from .ensemble import EnsembleMethod
 from .epinet import EpinetMethod
-from .hmc import HmcMethod
 from .laplace import LaplaceMethod
+from .mcmc.hmc import HmcMethod
+from .mcmc.nuts import NutsMethod
 from .method import Method
-from .nuts import NutsMethod
 from .vi import ViMethod
 
 METHODS: dict[str, type[Method]] = {

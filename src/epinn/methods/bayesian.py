@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..bayes import tolerant
-from ..channel import Channel
 from ..errors import InputError
-from ..pinn import Pinn
+from ..posterior.log_density import tolerant
+from ..problem.channel import Channel
+from ..solve.pinn import Pinn
 from .method import Method
 
 

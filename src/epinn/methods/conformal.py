@@ -18,17 +18,17 @@ import jax
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from ..channel import Channel, residuals
+from ..derivatives.jet import Value
+from ..derivatives.network import AbstractNetwork, Solution
 from ..errors import InputError
-from ..held_out import compare_held_out, inferred_noise, noise_is_known, noise_of_fields
-from ..jet import Value
-from ..metrics import LEVEL, quantile
-from ..network import AbstractNetwork, Solution
-from ..pinn import Pinn
-from ..posterior import Posterior
-from ..problem import Problem
+from ..posterior.gaussian import LEVEL, quantile
+from ..posterior.held_out import compare_held_out, inferred_noise, noise_is_known, noise_of_fields
+from ..posterior.posterior import Posterior
+from ..posterior.sampler import Sampler
+from ..problem.channel import Channel, residuals
+from ..problem.problem import Problem
 from ..progress import Progress
-from ..sampler import Sampler
+from ..solve.pinn import Pinn
 from .method import Method
 
 

@@ -14,18 +14,18 @@ import equinox as eqx
 import jax
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from ..base import create_solutions, purposes
-from ..batch import stack, unstack
-from ..channel import Channel, residuals
+from ..derivatives.jet import Value
+from ..derivatives.network import MLP, AbstractNetwork, Solution
 from ..errors import InputError, unknown_name
-from ..fitting import train_solution
-from ..jet import Value
-from ..network import MLP, AbstractNetwork, Solution
-from ..pinn import Pinn
-from ..posterior import Posterior
+from ..posterior.posterior import Posterior
+from ..posterior.sampler import Sampler
+from ..problem.channel import Channel, residuals
 from ..progress import Progress
-from ..sampler import Sampler
-from ..train import Objective
+from ..solve.adam import Objective
+from ..solve.config import create_solutions, purposes
+from ..solve.pinn import Pinn
+from ..solve.seeds import stack, unstack
+from ..solve.stages import train_solution
 from .method import Method
 
 VARIANTS = ("prediction", "training")

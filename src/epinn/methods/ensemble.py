@@ -16,17 +16,17 @@ import jax
 import numpy as np
 from jaxtyping import PRNGKeyArray
 
-from ..base import Base, fold_in, purposes
-from ..batch import chosen, over_seeds, runs_once, stack
-from ..channel import Channel
+from ..derivatives.network import Solution, trainable
 from ..errors import InputError, unknown_name
-from ..fitting import Fit, descend
-from ..network import Solution, trainable
-from ..pinn import Pinn, bayesian_prior
-from ..posterior import Posterior
+from ..posterior.posterior import Posterior
+from ..posterior.sampler import FewMembers, Members, Sampler
+from ..problem.channel import Channel
 from ..progress import Progress
-from ..sampler import FewMembers, Members, Sampler
-from ..system import Prior
+from ..solve.config import Base, fold_in, purposes
+from ..solve.pinn import Pinn, bayesian_prior
+from ..solve.seeds import chosen, over_seeds, runs_once, stack
+from ..solve.stages import Fit, descend
+from ..solve.whitened import Prior
 from .bayesian import PriorMethod
 
 STARTS = ("anchor", "trained")

@@ -28,22 +28,22 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from .. import memory
-from ..base import purposes
-from ..batch import over_seeds, runs_once, stack, unstack
-from ..channel import Channel, compare, push, residuals
+from ..derivatives import memory
+from ..derivatives.jet import PRECISION, Jet, Value, affine, join
+from ..derivatives.network import MLP, AbstractNetwork, Frozen, Solution, check_architecture, trainable
 from ..errors import InputError, unknown_name
-from ..fitting import redraw
-from ..jet import PRECISION, Jet, Value, affine, join
-from ..linear import Directions, bytes_of_changes, changed, check_size, posterior_changes
-from ..network import MLP, AbstractNetwork, Frozen, Solution, check_architecture, trainable
-from ..newton import gauss_newton
-from ..pinn import Pinn
-from ..posterior import Posterior
-from ..problem import Problem
+from ..posterior.linearised import Directions, bytes_of_changes, changed, check_size, posterior_changes
+from ..posterior.posterior import Posterior
+from ..posterior.sampler import Sampler
+from ..problem.channel import Channel, compare, push, residuals
+from ..problem.problem import Problem
 from ..progress import Progress
-from ..sampler import Sampler
-from ..train import Descent, Objective, minimise
+from ..solve.adam import Descent, Objective, minimise
+from ..solve.config import purposes
+from ..solve.gauss_newton import gauss_newton
+from ..solve.pinn import Pinn
+from ..solve.seeds import over_seeds, runs_once, stack, unstack
+from ..solve.stages import redraw
 from .bayesian import PriorMethod
 
 BASES = ("all", "physics")

@@ -14,14 +14,14 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Int, PRNGKeyArray
 
+from ..derivatives.network import Solution
 from ..errors import InputError
-from ..linear import ExactDraws, bytes_of_changes, changed, check_size, posterior_changes
-from ..network import Solution
-from ..pinn import Pinn
-from ..posterior import Posterior
-from ..problem import Problem
+from ..posterior.linearised import ExactDraws, bytes_of_changes, changed, check_size, posterior_changes
+from ..posterior.posterior import Posterior
+from ..posterior.sampler import Sampler
+from ..problem.problem import Problem
 from ..progress import Progress
-from ..sampler import Sampler
+from ..solve.pinn import Pinn
 from .bayesian import PriorMethod
 
 

@@ -7,13 +7,13 @@ from typing import ClassVar
 
 from jaxtyping import PRNGKeyArray
 
-from .. import memory
-from ..channel import Channel
+from ..derivatives import memory
 from ..errors import InputError
-from ..pinn import Pinn
-from ..posterior import Posterior
-from ..problem import Problem
+from ..posterior.posterior import Posterior
+from ..problem.channel import Channel
+from ..problem.problem import Problem
 from ..progress import Progress
+from ..solve.pinn import Pinn
 
 
 @dataclass(frozen=True)

@@ -19,14 +19,14 @@ import optax
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from ..batch import over_seeds, stack, unraveller, unstack
-from ..bayes import Target, posteriors_of, trained
+from ..derivatives.network import Solution, trainable
 from ..errors import InputError
-from ..network import Solution, trainable
-from ..pinn import Pinn
-from ..posterior import Posterior
+from ..posterior.log_density import Target, posteriors_of, trained
+from ..posterior.posterior import Posterior
+from ..posterior.sampler import Sampler
 from ..progress import Progress
-from ..sampler import Sampler
+from ..solve.pinn import Pinn
+from ..solve.seeds import over_seeds, stack, unraveller, unstack
 from .bayesian import BayesianMethod
 
 STEPS_PER_CALL = 100

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from ..problem import Problem
+from ..problem.problem import Problem
 from .burgers import burgers
 from .heat1d_inverse import heat1d_inverse
 from .poisson1d import poisson1d

@@ -8,10 +8,10 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, PRNGKeyArray
 
-from ..conditions import Constant, Dirichlet, Initial
-from ..domain import Box
-from ..field import Field
-from ..problem import Points, Problem, as_key
+from ..derivatives.field import Field
+from ..problem.conditions import Constant, Dirichlet, Initial
+from ..problem.domain import Box
+from ..problem.problem import Points, Problem, as_key
 from .sensors import measure
 
 DIFFUSIVITY = 0.1

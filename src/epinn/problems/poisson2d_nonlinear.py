@@ -4,10 +4,10 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, PRNGKeyArray
 
-from ..conditions import Dirichlet
-from ..domain import Box
-from ..field import Field
-from ..problem import Points, Problem, as_key
+from ..derivatives.field import Field
+from ..problem.conditions import Dirichlet
+from ..problem.domain import Box
+from ..problem.problem import Points, Problem, as_key
 from .sensors import measure
 
 DIFFUSION = 0.01

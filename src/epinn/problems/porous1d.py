@@ -5,10 +5,10 @@ import math
 import jax.numpy as jnp
 from jaxtyping import Array, PRNGKeyArray
 
-from ..conditions import Dirichlet
-from ..domain import Box
-from ..field import Field
-from ..problem import Points, Problem, as_key
+from ..derivatives.field import Field
+from ..problem.conditions import Dirichlet
+from ..problem.domain import Box
+from ..problem.problem import Points, Problem, as_key
 from .sensors import measure
 
 EFFECTIVE_VISCOSITY = 1e-3

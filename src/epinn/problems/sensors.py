@@ -6,10 +6,10 @@ import jax
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from ..conditions import Data
-from ..domain import Box
+from ..derivatives.field import at_points
 from ..errors import InputError
-from ..field import at_points
+from ..problem.conditions import Data
+from ..problem.domain import Box
 
 SUP_NORM_GRID = {1: 2001, 2: 201, 3: 41}  # points along each coordinate
 

@@ -1,0 +1,100 @@
+"""Where a network comes from on the command line: a file, or a variable in a Python file of the user's."""
+
+import functools
+import hashlib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from ..errors import InputError, unknown_name
+from ..interop import adopt, convert, opened
+from ..interop.imported import is_double
+from ..problem.problem import Problem
+from ..solve.config import Base
+from ..solve.pinn import Pinn
+from .source import execute_file
+
+
+@dataclass(frozen=True)
+class Origin:
+    """All that is needed to find a network again, from anywhere. `fingerprint` tells whether its file has changed."""
+
+    model: str
+    architecture: str | None = None
+    features: str | None = None
+    trust_file: bool = False
+    fingerprint: str = ""
+
+    @classmethod
+    def find(
+        cls, model: str, architecture: str | None = None, features: str | None = None, trust_file: bool = False
+    ) -> "Origin":
+        path, name = _split(model)
+        if not path.is_file():
+            raise InputError(f"there is no file {path}.")
+        fingerprint = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+        architecture = _resolved(architecture) if architecture and _split(architecture)[1] else architecture
+        return cls(f"{path.resolve()}{name and ':' + name}", architecture, features, trust_file, fingerprint)
+
+    @classmethod
+    def from_description(cls, description: Mapping[str, Any]) -> "Origin":
+        """The origin that `describe` described, if its file is still what it was."""
+        found = cls(**description)
+        again = cls.find(found.model, found.architecture, found.features, found.trust_file)
+        if again != found:
+            raise InputError(f"{found.model} has changed since this run began; start a new run for it.")
+        return found
+
+    def describe(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @property
+    def name(self) -> str:
+        path, name = _split(self.model)
+        return name or path.stem
+
+    def pinn(self, problem: Problem, base: Base) -> Pinn:
+        """The network as a base PINN of a problem."""
+        return adopt(_content(self), problem, features=self.features, base=base)
+
+    def is_double(self, problem: Problem) -> bool:
+        """Whether its weights are in double precision."""
+        made = convert(_content(self), problem)
+        return is_double(made.parameters if hasattr(made, "parameters") else made)
+
+
+@functools.lru_cache(maxsize=1)
+def _content(origin: Origin) -> Any:
+    """The object that the origin names, which may take long to make."""
+    path, name = _split(origin.model)
+    if name:
+        if origin.trust_file or origin.architecture is not None:
+            raise InputError("--architecture and --trust-file are for files with networks, not for variables in Python files.")
+        return _variable(path, name)
+    architecture: Any = origin.architecture
+    if architecture is not None and _split(architecture)[1]:
+        architecture = _variable(*_split(architecture))
+    return opened(path, architecture, origin.trust_file)
+
+
+def _split(text: str) -> tuple[Path, str]:
+    """File and variable; a file that is no Python file has none."""
+    path, _, name = text.rpartition(":")
+    if path.endswith(".py"):
+        return Path(path), name
+    if text.endswith(".py"):
+        raise InputError(f"say which variable of {text} is the network, as in {text}:model.")
+    return Path(text), ""
+
+
+def _resolved(text: str) -> str:
+    path, name = _split(text)
+    return f"{path.resolve()}:{name}"
+
+
+def _variable(path: Path, name: str) -> Any:
+    known = {key: value for key, value in vars(execute_file(path)).items() if not key.startswith("_")}
+    if name not in known:
+        raise unknown_name(f"variable in {path} called", name, known)
+    return known[name]

@@ -1,0 +1,277 @@
+"""One problem, several seeds, one or more methods: what `epinn run` and `epinn compare` compute. No files, no terminal."""
+
+import dataclasses
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import jax
+import numpy as np
+from jaxtyping import PRNGKeyArray
+
+from .. import __version__
+from ..derivatives.memory import limited_to
+from ..derivatives.network import trainable
+from ..errors import InputError
+from ..judge.evaluation import Evaluation, evaluate
+from ..judge.reference import allowance, reference_for
+from ..judge.verdict import Evidence, Verdict, judge
+from ..methods import attach_seeds
+from ..posterior.held_out import compare_held_out, inferred_noise
+from ..posterior.posterior import Posterior
+from ..posterior.sampler import Sampler
+from ..problem.channel import describe_noise
+from ..problem.problem import Problem, as_key
+from ..progress import Progress
+from ..solve.misfit import Goodness
+from ..solve.pinn import Pinn, fit_seeds
+from ..solve.seeds import stack
+from .origin import Origin
+from .settings import Settings, preset
+from .source import Source, find
+from .store.trees import digest
+
+METRICS = ("sharpness", "coverage", "rmse", "nll", "crps", "interval_score")
+SUMMARISED = (*METRICS, "time_s", "time_uq_s")
+
+
+@dataclass(frozen=True)
+class Case:
+    """One of the things that run together: a seed at a noise level."""
+
+    seed: int
+    noise: float | None
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to compute: every seed at every noise level. Levels that run together either all have data or none."""
+
+    source: Source
+    methods: tuple[str, ...]
+    noises: tuple[float | None, ...]
+    seeds: tuple[int, ...]
+    settings: Settings
+    disturb: Mapping[str, float] = field(default_factory=dict)  # noise that is added to kinds of conditions, and known
+    origin: Origin | None = None  # of a network that was trained elsewhere and takes the place of the base
+
+    @property
+    def cases(self) -> list[Case]:
+        return [Case(seed, noise) for noise in self.noises for seed in self.seeds]
+
+    def problems(self) -> list[Problem]:
+        """The problem of every case."""
+        points = dataclasses.asdict(self.settings.points)
+        share = points.pop("held_out")
+        made = [self.source.make(case.noise, case.seed, points) for case in self.cases]
+        if share:
+            made = [p.holding_out(share, _key(case.seed, 5)) for p, case in zip(made, self.cases, strict=True)]
+        if not self.disturb:
+            return made
+        return [p.disturbed(self.disturb, _key(case.seed, 4)) for p, case in zip(made, self.cases, strict=True)]
+
+    def identity(self) -> str:
+        """A short text that differs for whatever would give another result."""
+        return digest(
+            [
+                self.source.spec,
+                self.source.fingerprint,
+                self.noises,
+                self.seeds,
+                self.settings.flat(),
+                dict(self.disturb),
+                self.origin and self.origin.describe(),
+                __version__,
+            ]
+        )
+
+    def check(self) -> None:
+        """Find mistakes in problem and settings now, before anything is written or trained."""
+        problem = self.problems()[0]
+        problem.check()
+        rows = sum(channel.target.size for channel in problem.channels(0))
+        size = sum(leaf.size for leaf in jax.tree.leaves(self._network(problem))) + len(problem.parameters)
+        with limited_to(self.settings.compute.memory):
+            for name in self.methods:
+                self.settings.methods[name].check(problem, rows, size)
+        if self.settings.predict.draws < 2:
+            raise InputError("predict.draws must be at least 2.")
+
+    def _network(self, problem: Problem) -> Any:
+        """The parameters of the base network, or what they look like."""
+        if self.origin is not None:
+            return trainable(self.origin.pinn(problem, self.settings.base).solution.network)[0]
+        base, fields = self.settings.base, len(problem.fields)
+        return jax.eval_shape(lambda key: base.network(problem.domain, fields, key), _key(0, 1))
+
+    def describe(self, preset: str) -> dict[str, Any]:
+        """All that defines this plan, as plain data."""
+        return {
+            "problem": self.source.spec,
+            "fingerprint": self.source.fingerprint,
+            "methods": list(self.methods),
+            "noise": self.noises[0],
+            "seeds": list(self.seeds),
+            "preset": preset,
+            "settings": self.settings.flat(),
+            **({"noise_on": dict(self.disturb)} if self.disturb else {}),
+            **({} if self.origin is None else {"network": self.origin.describe()}),
+        }
+
+    @classmethod
+    def from_description(cls, description: Mapping[str, Any]) -> "Plan":
+        """The plan that `describe` described."""
+        flat = {name: tuple(v) if isinstance(v, list) else v for name, v in description["settings"].items()}
+        settings = preset(description["preset"], description["problem"]).changed(flat)
+        source, seeds = find(description["problem"]), tuple(description["seeds"])
+        if description.get("fingerprint", source.fingerprint) != source.fingerprint:
+            raise InputError(f"the file of {source.name} has changed since this run began; start a new run for it.")
+        origin = Origin.from_description(description["network"]) if "network" in description else None
+        methods, disturb = tuple(description["methods"]), description.get("noise_on", {})
+        if not isinstance(disturb, Mapping):
+            raise InputError(f"noise_on of a run has kinds of conditions and their noise, not {disturb!r}.")
+        return cls(source, methods, (description["noise"],), seeds, settings, disturb, origin)
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """One method in one case."""
+
+    case: Case
+    posterior: Posterior
+    evaluation: Evaluation
+    record: dict[str, Any] = field(default_factory=dict)
+
+
+def fit_base(plan: Plan, progress: Progress, *, sees_data: bool = True, epochs: int | None = None) -> list[Pinn]:
+    """The base PINNs of all cases; with `epochs=0`, as they are before training.
+
+    A base that does not see the measurements is the same at every noise level. It is given back with all conditions. A
+    network that was trained elsewhere is taken as it is.
+    """
+    if plan.origin is not None:
+        return [plan.origin.pinn(problem, plan.settings.base) for problem in plan.problems()]
+    base = (
+        plan.settings.base
+        if epochs is None
+        else dataclasses.replace(plan.settings.base, epochs=epochs, polish=0, newton=0, restarts=0)
+    )
+    problems = plan.problems()
+    shown = problems if sees_data else [dataclasses.replace(p, data=()) for p in problems[: len(plan.seeds)]]
+    keys = [_key(case.seed, 1) for case in plan.cases[: len(shown)]]
+    with limited_to(plan.settings.compute.memory):
+        pinns = fit_seeds(shown, keys=keys, base=base, weights=plan.settings.weights, progress=progress)
+    repeated = pinns * (len(problems) // len(pinns))
+    asked = [dataclasses.replace(pinn, base=plan.settings.base) for pinn in repeated]
+    return asked if sees_data else [pinn.facing(p) for p, pinn in zip(problems, asked, strict=True)]
+
+
+def linearised_spread(plan: Plan, method: str, pinns: Sequence[Pinn], progress: Progress) -> list[np.ndarray] | None:
+    """What the spread of a method is compared with, by case; None where there is nothing."""
+    keys = [_key(case.seed, 2) for case in plan.cases]
+    with limited_to(plan.settings.compute.memory):
+        return reference_for(plan.settings.methods[method], pinns, keys, progress)
+
+
+def attach_method(
+    plan: Plan, method: str, pinns: Sequence[Pinn], progress: Progress, reference: Sequence[np.ndarray] | None = None
+) -> Iterator[Result]:
+    """One method on all cases: trained at once, then evaluated one after the other, and judged beside a reference if any."""
+    keys = [_key(case.seed, 2) for case in plan.cases]
+    with limited_to(plan.settings.compute.memory):
+        posteriors = attach_seeds(pinns, plan.settings.methods[method], keys=keys, progress=progress)
+    for i, (case, pinn, posterior) in enumerate(zip(plan.cases, pinns, posteriors, strict=True)):
+        progress(f"{method} prediction", i, len(pinns), {})
+        evaluation = _evaluate(plan, posterior, case)
+        informed = pinn.with_sigmas(posterior.sigmas)
+        record = _record(plan, case, informed, posterior, evaluation)
+        verdict = _verdict(plan, informed, posterior, evaluation, None if reference is None else reference[i])
+        yield Result(case, posterior, evaluation, record | {"verdict": verdict.plain()})
+    progress(f"{method} prediction", len(pinns), len(pinns), {})
+
+
+def reopen_method(plan: Plan, method: str, pinns: Sequence[Pinn], samplers: Sequence[Sampler]) -> Iterator[Result]:
+    """The results of a method that was attached before, from its stored samplers; their records are elsewhere."""
+    for case, pinn, sampler in zip(plan.cases, pinns, samplers, strict=True):
+        posterior = Posterior(sampler, pinn.problem, method)
+        yield Result(case, posterior, _evaluate(plan, posterior, case), {})
+
+
+def _evaluate(plan: Plan, posterior: Posterior, case: Case) -> Evaluation:
+    with limited_to(plan.settings.compute.memory):
+        return evaluate(posterior, draws=plan.settings.predict.draws, key=_key(case.seed, 3))
+
+
+def _record(plan: Plan, case: Case, pinn: Pinn, posterior: Posterior, evaluation: Evaluation) -> dict[str, Any]:
+    """One row of metrics.json. Times of cases that ran together are shared out evenly."""
+    uncertainty = posterior.seconds + evaluation.seconds
+    method = plan.settings.methods[posterior.method]
+    base = pinn.seconds if method.uses_base else 0.0
+    failures = [text for text in (posterior.failure, pinn.failure if method.uses_base else None) if text]
+    return {
+        "problem": plan.source.name,
+        "method": posterior.method,
+        "noise": case.noise,
+        "seed": case.seed,
+        **evaluation.record(),
+        "spread": evaluation.spread(),
+        "noise_sd": dict(posterior.noise),
+        "time_s": base + uncertainty,
+        "time_uq_s": uncertainty,
+        "diagnostics": dict(posterior.diagnostics),
+        "channels": describe_noise(
+            [method.reads(c) for c in pinn.channels], None if method.uses_sigma else pinn.weights.of(pinn.channels)
+        ),
+        "failed": bool(failures),
+        "warnings": [*posterior.warnings, *(pinn.warnings if method.uses_base else []), *failures],
+    }
+
+
+def _verdict(plan: Plan, pinn: Pinn, posterior: Posterior, evaluation: Evaluation, reference: np.ndarray | None) -> Verdict:
+    method = plan.settings.methods[posterior.method]
+    failures = [text for text in (posterior.failure, pinn.failure if method.uses_base else None) if text]
+    seen = Goodness.of(stack([pinn.channels]), stack([pinn.solution])) if method.is_linearised else None
+    return judge(
+        Evidence(
+            evaluation,
+            complaints=[*failures, *(pinn.warnings if method.uses_base else [])],
+            diagnostics=posterior.diagnostics,
+            residuals="" if seen is None else seen.in_words(0, pinn.channels),
+            reference=reference,
+            allowance=allowance(method, pinn),
+            held_out=None if method.uses_held_out else compare_held_out(posterior, inferred_noise(pinn)),
+        )
+    )
+
+
+def summarise(records: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Median and range over the seeds that did not fail, by method and metric; what no seed has is None."""
+    summary: dict[str, dict[str, Any]] = {}
+    for method in dict.fromkeys(record["method"] for record in records):
+        every = [record for record in records if record["method"] == method]
+        rows = [record for record in every if not record.get("failed")] or every
+        summary[method] = {
+            "seeds": len(every),
+            "failed": len([record for record in every if record.get("failed")]),
+            **{name: _range([row.get(name) for row in rows]) for name in SUMMARISED},
+        }
+        for name in rows[0].get("unknowns", {}):
+            for part in ("mean", "std"):
+                summary[method][f"{name}_{part}"] = _range([row["unknowns"][name][part] for row in rows])
+    return summary
+
+
+def _range(values: Sequence[float | None]) -> dict[str, float] | None:
+    known = [value for value in values if value is not None]
+    if not known:
+        return None
+    return {"median": float(np.median(known)), "min": float(min(known)), "max": float(max(known))}
+
+
+def _key(seed: int, purpose: int) -> PRNGKeyArray:
+    """Independent keys of one seed: 1 for the base PINN, 2 for the method, 3 for the draws, 4 for noise that is added to
+    conditions, 5 for measurements that are held out; the data have the seed itself.
+
+    The offset keeps them apart from the keys that a problem makes of the seed: `split` and `fold_in` of small numbers agree.
+    """
+    return jax.random.fold_in(as_key(seed), 1000 + purpose)

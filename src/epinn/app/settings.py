@@ -1,0 +1,174 @@
+"""All settings by dotted name (`base.epochs`, `epinet.alpha`): defaults, presets, and changes given as text."""
+
+import dataclasses
+import types
+import typing
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ..derivatives.memory import GIBIBYTES
+from ..errors import InputError, unknown_name
+from ..methods import METHODS
+from ..methods.method import Method
+from ..posterior.posterior import DRAWS
+from ..solve.adam import Weights
+from ..solve.config import Base
+from .paper.settings import BY_PROBLEM, PAPER
+
+PRESETS = ("fast", "paper")
+
+
+@dataclass(frozen=True)
+class PointSettings:
+    """Numbers and kinds of points; None leaves each to the problem. A share of the measurements may be `held_out`: they are not
+    trained on, but judge the band."""
+
+    collocation: int | None = None
+    sensors: int | None = None
+    boundary: int | None = None
+    sampling: str | None = None
+    resample: int | None = None
+    held_out: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.held_out < 1:
+            raise InputError("points.held_out is a share of the measurements, from 0 to less than 1.")
+        for name in ("collocation", "sensors", "boundary"):
+            number = getattr(self, name)
+            if number is not None and number < 1:
+                raise InputError(f"points.{name} must be at least 1, not {number}.")
+
+
+@dataclass(frozen=True)
+class PredictSettings:
+    """How many functions are drawn for means and bands."""
+
+    draws: int = DRAWS
+
+
+@dataclass(frozen=True)
+class ComputeSettings:
+    """Gibibytes that a computation may use at once; what would need more is done in chunks."""
+
+    memory: float = GIBIBYTES
+
+    def __post_init__(self) -> None:
+        if not self.memory > 0:
+            raise InputError("compute.memory must be a positive number of gibibytes.")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Every group of settings; the methods' groups are named after the methods."""
+
+    base: Base
+    weights: Weights
+    points: PointSettings
+    predict: PredictSettings
+    compute: ComputeSettings
+    methods: Mapping[str, Method]
+
+    def groups(self) -> dict[str, Any]:
+        return {
+            "base": self.base,
+            "weights": self.weights,
+            "points": self.points,
+            "predict": self.predict,
+            "compute": self.compute,
+            **self.methods,
+        }
+
+    def flat(self) -> dict[str, Any]:
+        """All values by dotted name; the prior of a method that has none of its own is that of the base."""
+        found = {
+            f"{group}.{field.name}": getattr(values, field.name)
+            for group, values in self.groups().items()
+            for field in dataclasses.fields(values)
+        }
+        return {
+            name: self.base.prior if name.endswith(".prior_sd") and value is None else value for name, value in found.items()
+        }
+
+    def changed(self, changes: Mapping[str, Any]) -> "Settings":
+        """These settings with others by dotted name; text is read as the setting's type."""
+        groups = self.groups()
+        per_group: dict[str, dict[str, Any]] = {}
+        for dotted, value in changes.items():
+            if dotted not in self.flat():
+                raise unknown_name("setting", dotted, self.flat())
+            group, name = dotted.split(".")
+            kind = typing.get_type_hints(type(groups[group]))[name]
+            per_group.setdefault(group, {})[name] = _read(value, kind, dotted) if isinstance(value, str) else value
+        groups |= {group: _replace(groups[group], values, group) for group, values in per_group.items()}
+        return Settings(
+            groups["base"],
+            groups["weights"],
+            groups["points"],
+            groups["predict"],
+            groups["compute"],
+            {name: groups[name] for name in self.methods},
+        )
+
+
+def preset(name: str, problem: str) -> Settings:
+    """The settings of a preset for a problem: `fast` is epinn's defaults, `paper` the paper's."""
+    if name not in PRESETS:
+        raise unknown_name("preset", name, PRESETS)
+    groups = Base(), Weights(), PointSettings(), PredictSettings(), ComputeSettings()
+    settings = Settings(*groups, {n: m() for n, m in METHODS.items()})
+    return settings.changed(PAPER | BY_PROBLEM.get(problem, {})) if name == "paper" else settings
+
+
+def parse(assignments: list[str]) -> dict[str, str]:
+    """`a.b=v` texts as a mapping."""
+    pairs = {}
+    for text in assignments:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise InputError(f"--set takes name=value, as in --set base.epochs=5000, not {text!r}.")
+        pairs[name.strip()] = value.strip()
+    return pairs
+
+
+def numbers(assignments: list[str]) -> dict[str, float]:
+    """`kind=0.1` texts as a mapping to numbers."""
+    pairs = {}
+    for text in assignments:
+        name, _, value = text.partition("=")
+        try:
+            pairs[name.strip()] = float(value)
+        except ValueError:
+            raise InputError(f"--sigma takes kind=number, as in --sigma equation=0.1, not {text!r}.") from None
+    return pairs
+
+
+def _replace(group: Any, values: Mapping[str, Any], name: str) -> Any:
+    for key, value in values.items():
+        if isinstance(value, int | float) and not isinstance(value, bool) and value < 0:
+            raise InputError(f"{name}.{key} must not be negative, unlike {value}.")
+    return dataclasses.replace(group, **values)
+
+
+def _read(text: str, kind: Any, name: str) -> Any:
+    """A value of the given type from text."""
+    options = [k for k in typing.get_args(kind) if k is not types.NoneType] if isinstance(kind, types.UnionType) else [kind]
+    kind = options[0]
+    try:
+        if kind is bool:
+            return {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}[text.lower()]
+        if kind is int:
+            return _whole(text)
+        if typing.get_origin(kind) is tuple:
+            return tuple(_whole(part) for part in text.strip("()[] ").replace("x", ",").split(",") if part.strip())
+        return kind(text)
+    except (ValueError, KeyError, OverflowError):
+        what = {bool: "true or false", int: "a whole number", float: "a number"}.get(kind, "whole numbers such as 32,32")
+        raise InputError(f"{name} must be {what}, not {text!r}.") from None
+
+
+def _whole(text: str) -> int:
+    number = float(text)
+    if number != int(number):
+        raise ValueError(text)
+    return int(number)

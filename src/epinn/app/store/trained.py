@@ -1,0 +1,99 @@
+"""Trained base PINNs in a folder: trained when they are first needed, read from their files ever after."""
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import Any
+
+from ...errors import InputError
+from ...progress import Progress
+from ...solve.pinn import Pinn
+from ..plan import Case, Plan, fit_base
+from .checkpoint import Keeper
+from .trees import load_tree, save_tree, write_json
+
+UNFINISHED = "unfinished"  # the folder for what an interrupted stage needs to go on
+
+
+class Bases:
+    """One file for each seed (`base-seed0.safetensors`), and one that says how the training went (`base.json`).
+
+    What a base has seen is part of its name: `base-physics` has seen no measurements, `base-noise0.1` those of one of
+    several noise levels.
+    """
+
+    def __init__(self, folder: Path):
+        self._folder = folder
+
+    def has(self, plan: Plan, *, sees_data: bool = True) -> bool:
+        """Whether there is nothing left to train for a plan."""
+        return all(self._has(_stem(plan, case, sees_data), case) for case in plan.cases)
+
+    def get(self, plan: Plan, progress: Progress, *, sees_data: bool = True) -> list[Pinn]:
+        """The base PINNs of all cases of a plan. A network that was trained elsewhere has its own file, and none here."""
+        if plan.origin is not None:
+            return fit_base(plan, progress)
+        stems = [_stem(plan, case, sees_data) for case in plan.cases]
+        if not self.has(plan, sees_data=sees_data):
+            keeper = Keeper(progress, self._folder / UNFINISHED, f"{plan.identity()} {sees_data}")
+            pinns = fit_base(plan, keeper, sees_data=sees_data)
+            self._save(stems, plan, pinns)
+            keeper.clear()
+            return pinns
+        fresh = fit_base(plan, Progress(), sees_data=sees_data, epochs=0)
+        return [self._load(stem, c, p) for stem, c, p in zip(stems, plan.cases, fresh, strict=True)]
+
+    def forget(self) -> None:
+        """Train anew the next time."""
+        for path in (*self._folder.glob("base*.json"), *(self._folder / UNFINISHED).glob("*.checkpoint")):
+            path.unlink()
+
+    def _path(self, stem: str, case: Case) -> Path:
+        return self._folder / f"{stem}-seed{case.seed}.safetensors"
+
+    def _history(self, stem: str) -> dict[str, Any]:
+        path = self._folder / f"{stem}.json"
+        try:
+            return json.loads(path.read_text()) if path.is_file() else {"channels": [], "seeds": []}
+        except (OSError, ValueError) as error:
+            raise InputError(f"{path} cannot be read ({error}).") from None
+
+    def _has(self, stem: str, case: Case) -> bool:
+        return any(row["seed"] == case.seed for row in self._history(stem)["seeds"]) and self._path(stem, case).is_file()
+
+    def _save(self, stems: list[str], plan: Plan, pinns: list[Pinn]) -> None:
+        for stem in dict.fromkeys(stems):
+            found = {row["seed"]: row for row in self._history(stem)["seeds"]}
+            for own, case, pinn in zip(stems, plan.cases, pinns, strict=True):
+                if own == stem:
+                    save_tree(pinn.solution, self._path(stem, case))
+                    found[case.seed] = {
+                        "seed": case.seed,
+                        "seconds": pinn.seconds,
+                        "failure": pinn.failure,
+                        "warnings": pinn.warnings,
+                        "sigmas": pinn.sigmas,
+                        "regularised": pinn.regularised,
+                        "steps": pinn.steps,
+                        "losses": pinn.losses,
+                    }
+            names = [channel.name for channel in pinns[0].channels]
+            write_json(self._folder / f"{stem}.json", {"channels": names, "seeds": list(found.values())})
+
+    def _load(self, stem: str, case: Case, fresh: Pinn) -> Pinn:
+        history = next(row for row in self._history(stem)["seeds"] if row["seed"] == case.seed)
+        trained = dataclasses.replace(
+            fresh,
+            solution=load_tree(self._path(stem, case)),
+            seconds=history["seconds"],
+            failure=history["failure"],
+            warnings=history.get("warnings", []),
+            regularised=history.get("regularised", False),
+        )
+        return trained.with_sigmas(history.get("sigmas", {}))
+
+
+def _stem(plan: Plan, case: Case, sees_data: bool) -> str:
+    if not sees_data:
+        return "base-physics"
+    return "base" if len(plan.noises) == 1 else f"base-noise{case.noise:g}"

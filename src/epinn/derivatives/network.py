@@ -1,0 +1,160 @@
+"""Networks: functions of one point that also run on jets. Batches are made by `jax.vmap` outside."""
+
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from ..errors import InputError, unknown_name
+from .activation import ACTIVATIONS, Activation, cos
+from .jet import Jet, Value, activate, affine, join, opaque, positive
+from .memory import in_chunks
+
+INITIALISATIONS: dict[str, Callable[..., Array]] = {
+    "xavier": jax.nn.initializers.glorot_uniform(in_axis=1, out_axis=0),
+    "he": jax.nn.initializers.he_uniform(in_axis=1, out_axis=0),
+    "orthogonal": jax.nn.initializers.orthogonal(),
+    "normal": jax.nn.initializers.normal(1.0),
+}
+
+
+def check_architecture(hidden: Sequence[int], activation: str = "tanh", initialisation: str = "xavier") -> None:
+    """Refuse a network that cannot be made."""
+    if any(size < 1 for size in hidden):
+        raise InputError(f"hidden layers need at least one unit each, unlike {','.join(map(str, hidden))}.")
+    if activation not in ACTIVATIONS:
+        raise unknown_name("activation", activation, ACTIVATIONS)
+    if initialisation not in INITIALISATIONS:
+        raise unknown_name("initialisation", initialisation, INITIALISATIONS)
+
+
+class Frozen(eqx.Module):
+    """Marks arrays inside a network that are no parameters: not trained, not sampled."""
+
+    content: Any
+
+
+def trainable(tree: Any) -> tuple[Any, Any]:
+    """A tree split into its parameters and all the rest; `eqx.combine` puts them together again."""
+    return eqx.partition(tree, eqx.is_inexact_array, is_leaf=lambda node: isinstance(node, Frozen))
+
+
+class AbstractNetwork(eqx.Module):
+    """A function from one point to the values of all fields there."""
+
+    @abstractmethod
+    def features(self, x: Value) -> Value:
+        """What the last layer sees; empty where there is nothing to see."""
+
+    @abstractmethod
+    def __call__(self, x: Value) -> Value: ...
+
+
+class Encoding(eqx.Module):
+    """What happens to the coordinates before the first layer: scaling to [-1, 1], random Fourier features, or nothing."""
+
+    bounds: tuple[tuple[float, ...], tuple[float, ...]] | None = eqx.field(static=True, default=None)
+    frequencies: Frozen | None = None
+
+    def __call__(self, x: Value) -> Value:
+        if self.bounds is not None:
+            low, high = jnp.asarray(self.bounds[0]), jnp.asarray(self.bounds[1])
+            x = (x - (low + high) / 2) * (2 / (high - low))
+        if self.frequencies is None:
+            return x
+        phase = affine(self.frequencies.content, None, x)
+        return join([activate(ACTIVATIONS["sin"], phase), activate(cos, phase)])
+
+
+class MLP(AbstractNetwork):
+    """Dense layers with one activation, a linear last layer, and an optional encoding and output scale."""
+
+    weights: tuple[Float[Array, "out in"], ...]
+    biases: tuple[Float[Array, " out"], ...]
+    activation: Activation = eqx.field(static=True)
+    encoding: Encoding = Encoding()
+    output_scale: float = eqx.field(static=True, default=1.0)
+
+    @classmethod
+    def create(
+        cls,
+        inputs: int,
+        hidden: Sequence[int],
+        outputs: int,
+        *,
+        key: PRNGKeyArray,
+        activation: str = "tanh",
+        initialisation: str = "xavier",
+        random_biases: bool = False,
+        encoding: Encoding | None = None,
+        output_scale: float = 1.0,
+    ) -> "MLP":
+        check_architecture(hidden, activation, initialisation)
+        encoding = encoding or Encoding()
+        if encoding.frequencies is not None:
+            inputs = 2 * encoding.frequencies.content.shape[0]
+        initialise = INITIALISATIONS[initialisation]
+        sizes = (inputs, *hidden, outputs)
+        weights, biases = [], []
+        for layer_key, fan_in, fan_out in zip(jax.random.split(key, len(sizes) - 1), sizes[:-1], sizes[1:], strict=True):
+            weight_key, bias_key = jax.random.split(layer_key)
+            weights.append(initialise(weight_key, (fan_out, fan_in)))
+            random = random_biases or initialisation == "normal"  # a draw from the prior N(0, 1) of Bayesian PINNs
+            biases.append(initialise(bias_key, (fan_out, 1))[:, 0] if random else jnp.zeros(fan_out))
+        return cls(tuple(weights), tuple(biases), ACTIVATIONS[activation], encoding, output_scale)
+
+    @property
+    def hidden(self) -> tuple[int, ...]:
+        return tuple(weight.shape[0] for weight in self.weights[:-1])
+
+    def features(self, x: Value, masks: Sequence[Array] | None = None) -> Value:
+        """The last hidden activations; `masks` multiply the activations of each hidden layer."""
+        h = self.encoding(x)
+        for i, (weight, bias) in enumerate(zip(self.weights[:-1], self.biases[:-1], strict=True)):
+            h = activate(self.activation, affine(weight, bias, h))
+            h = h if masks is None else h * masks[i]
+        return h
+
+    def __call__(self, x: Value, masks: Sequence[Array] | None = None) -> Value:
+        return affine(self.weights[-1], self.biases[-1], self.features(x, masks)) * self.output_scale
+
+
+class Opaque(AbstractNetwork):
+    """Any function of one point as a network: an exact solution, or a model that cannot take jets."""
+
+    function: Callable[[Array], Array] = eqx.field(static=True)
+
+    def features(self, x: Value) -> Value:
+        return nothing(x)
+
+    def __call__(self, x: Value) -> Value:
+        return opaque(self.function, x)
+
+
+def nothing(x: Value) -> Value:
+    """No features at all."""
+    return Jet(x.stack[..., :0], x.orders) if isinstance(x, Jet) else x[:0]
+
+
+class Solution(eqx.Module):
+    """A candidate solution: a network for the fields, and values for the unknown parameters.
+
+    Unknown parameters that must be `positive` are kept as logarithms; columns of `positive_fields` go through softplus.
+    """
+
+    network: AbstractNetwork
+    raw: dict[str, Array] = eqx.field(default_factory=dict)
+    positive: tuple[str, ...] = eqx.field(static=True, default=())
+    positive_fields: tuple[int, ...] = eqx.field(static=True, default=())
+
+    @property
+    def unknowns(self) -> dict[str, Array]:
+        """The unknown parameters."""
+        return {name: jnp.exp(value) if name in self.positive else value for name, value in self.raw.items()}
+
+    def __call__(self, points: Float[Array, "n d"]) -> Float[Array, "n fields"]:
+        return in_chunks(jax.vmap(lambda x: positive(self.network(x), self.positive_fields)), points)

@@ -1,0 +1,52 @@
+"""What a method is compared with where the truth is not known: the posterior that it looks for, linearised around the PINN."""
+
+import dataclasses
+from collections.abc import Sequence
+
+import numpy as np
+from jaxtyping import PRNGKeyArray
+
+from ..errors import InputError
+from ..methods import attach_seeds
+from ..methods.bayesian import PriorMethod
+from ..methods.laplace import LaplaceMethod
+from ..methods.method import Method
+from ..progress import Progress
+from ..solve.pinn import Pinn
+from .evaluation import evaluate
+
+DRAWS = 400  # its spread to 4%
+
+
+def reference_for(
+    method: Method, pinns: Sequence[Pinn], keys: Sequence[PRNGKeyArray | int], progress: Progress
+) -> list[np.ndarray] | None:
+    """The standard deviation on the grid, by seed.
+
+    None where there is nothing to compare with: for a method that is linearised itself, has no use for the trained network or
+    is judged by other things, and for too large a problem.
+    """
+    if not method.uses_base or method.is_linearised or method.uses_held_out:
+        return None
+    laplace = LaplaceMethod(samples=DRAWS, prior_sd=method.prior_sd if isinstance(method, PriorMethod) else None)
+    progress(f"{method.name} reference", 0, 1, {})
+    try:
+        found = attach_seeds([_as_read_by(method, pinn) for pinn in pinns], laplace, keys=keys)
+    except InputError:
+        return None
+    spreads = [evaluate(posterior, draws=DRAWS).prediction.std for posterior in found]
+    progress(f"{method.name} reference", 1, 1, {})
+    return spreads
+
+
+def allowance(method: Method, pinn: Pinn) -> float | None:
+    """The sigma of exact conditions, if a method takes one that is larger than what the network reaches."""
+    wider = [read.sigma for c in pinn.channels if np.any((read := method.reads(c)).sigma > c.sigma)]
+    return max(float(np.max(sigma)) for sigma in wider) if wider else None
+
+
+def _as_read_by(method: Method, pinn: Pinn) -> Pinn:
+    """A PINN with the channels as a method takes them, and free to move if the method moves it or trains others."""
+    moves = method.moves_the_network or method.retrains
+    channels = tuple(method.reads(channel) for channel in pinn.channels)
+    return dataclasses.replace(pinn, channels=channels, has_seen_all=pinn.has_seen_all and not moves)

@@ -1,0 +1,177 @@
+"""The linear-Gaussian posterior of a problem linearised around a trained PINN, in double precision.
+
+In units of noise and prior (see `system.System`) small changes d of the parameters have the prior N(0, I) and rows J d with
+noise N(0, I), so the posterior covariance is (I + J'J)^-1.
+
+A PINN that has not reached its own optimum is wrong by more than that. The change that would take it there, to first order, is
+its error as far as its residuals show it (the linearised error equation). The PINN stays as it is, and every draw has that
+change to a random extent.
+"""
+
+import dataclasses
+import time
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.scipy.linalg import cho_factor, cho_solve
+from jaxtyping import Array, Bool, Float, PRNGKeyArray
+
+from ..derivatives import memory
+from ..derivatives.jet import Value
+from ..derivatives.network import AbstractNetwork, Solution, trainable
+from ..errors import InputError
+from ..problem.channel import Channel
+from ..solve.pinn import Pinn, bayesian_prior
+from ..solve.seeds import one_of, stack
+from ..solve.stages import PinnObjective
+from ..solve.whitened import DENSE, Prior, System, double, is_dense
+
+
+class Draw(eqx.Module):
+    """A way to choose so many changes of the parameters, given how the rows depend on them."""
+
+    number: eqx.AbstractVar[int]
+
+    @abstractmethod
+    def __call__(self, jacobian: Float[Array, "m p"], error: Float[Array, " p"], key: PRNGKeyArray) -> Float[Array, "n p"]:
+        """`error` is a further change of standard normal extent."""
+
+
+class Linearised(AbstractNetwork):
+    """A network plus its derivative in one direction of its parameters."""
+
+    network: AbstractNetwork
+    direction: AbstractNetwork  # like the network, with nothing but its parameters
+
+    def features(self, x: Value) -> Value:
+        return self.network.features(x)
+
+    def __call__(self, x: Value) -> Value:
+        parameters, rest = trainable(self.network)
+        value, change = jax.jvp(lambda p: eqx.combine(p, rest)(x), (parameters,), (self.direction,))
+        return value + change
+
+
+def changed(base: Solution, change: Solution) -> Solution:
+    """A solution after a small change of its parameters, to first order."""
+    raw = {name: value + change.raw[name] for name, value in base.raw.items()}
+    return dataclasses.replace(base, network=Linearised(base.network, change.network), raw=raw)
+
+
+class Changes(eqx.Module):
+    """Changes of a PINN's parameters: those that were drawn, with a leading axis, and one that all of them have in common.
+
+    Only a PINN that sees new data has one: it is moved by them first.
+    """
+
+    drawn: Solution
+    common: Solution
+
+
+def posterior_changes(pinns: Sequence[Pinn], keys: PRNGKeyArray, draw: Draw, width: float) -> tuple[list[Changes], float]:
+    """What `draw` makes of the Jacobian of each PINN, and the seconds it took."""
+    started = time.perf_counter()
+    solution, channels = stack([pinn.solution for pinn in pinns]), tuple(stack([pinn.channels for pinn in pinns]))
+    rows = sum(channel.target[0].size for channel in channels)
+    parameters, rest = trainable(solution)
+    size = sum(leaf[0].size for leaf in jax.tree.leaves(parameters))
+    check_size(rows, size)
+    prior = bayesian_prior([pinn.problem for pinn in pinns], solution, width)
+    if not pinns[0].regularised:  # the prior had no part in its training, so it is not what pulls at it now
+        prior = Prior(parameters, prior.spread)
+    with jax.enable_x64(True):
+        objective, exact, center, prior = double((PinnObjective(rest), channels, parameters, prior))
+        moves = jnp.asarray([not pinn.has_seen_all for pinn in pinns])
+        found = jax.tree.map(np.asarray, _changes(objective, exact, center, prior, keys, moves, one_of(center), draw))
+    dtypes = jax.tree.map(lambda leaf: leaf.dtype, Changes(parameters, parameters))
+    per_seed = [jax.tree.map(lambda leaf, dtype, i=i: jnp.asarray(leaf[i], dtype), found, dtypes) for i in range(len(pinns))]
+    return per_seed, time.perf_counter() - started
+
+
+def bytes_of_changes(number: int, rows: int, parameters: int) -> int:
+    """What so many draws take, with all that is computed on the way."""
+    return 32 * number * (rows + parameters)
+
+
+def check_size(rows: int, parameters: int) -> None:
+    """Refuse what is too large for a matrix."""
+    if not is_dense(rows, parameters):
+        raise InputError(
+            f"{rows} rows and {parameters} parameters are too many for a linearised posterior, which needs at most {DENSE} of "
+            "either and their product in compute.memory; take fewer points, a smaller network, or another method or objective."
+        )
+
+
+@eqx.filter_jit
+def _changes(
+    objective: PinnObjective,
+    channels: tuple[Channel, ...],
+    parameters: Solution,
+    prior: Prior,
+    keys: PRNGKeyArray,
+    moves: Bool[Array, " seeds"],
+    like: Any,
+    draw: Draw,
+) -> Changes:
+    def one(
+        objective: PinnObjective, channels: tuple, parameters: Solution, prior: Prior, key: PRNGKeyArray, moves: Array
+    ) -> Changes:
+        system = System(objective, channels, key, prior, like)
+        vector = system.vector(parameters)
+        jacobian = system.jacobian(vector)
+        step = corrected(jacobian, -system.from_center(vector)[None], -system.rows(vector)[None])[0]
+        error, common = jnp.where(moves, 0.0, step), jnp.where(moves, step, 0.0)
+        return Changes(jax.vmap(system.tree)(draw(jacobian, error, key)), system.tree(common))
+
+    dynamic, static = eqx.partition((objective, channels, parameters, prior, keys, moves), eqx.is_array)
+    rows = sum(channel.target[0].size for channel in channels)
+    size = sum(leaf.size for leaf in jax.tree.leaves(like))
+    fit = max(1, memory.available() // (32 * (rows + draw.number) * size))
+    at_once = 1 if jax.default_backend() == "cpu" else min(fit, len(keys))
+    return jax.lax.map(lambda arrays: one(*eqx.combine(arrays, static)), dynamic, batch_size=at_once)
+
+
+class ExactDraws(Draw):
+    """Independent draws of the posterior."""
+
+    number: int = eqx.field(static=True)
+
+    def __call__(self, jacobian: Float[Array, "m p"], error: Float[Array, " p"], key: PRNGKeyArray) -> Float[Array, "n p"]:
+        m, p = jacobian.shape
+        prior_key, noise_key, error_key = jax.random.split(key, 3)
+        prior = jax.random.normal(prior_key, (self.number, p), jacobian.dtype)
+        drawn = corrected(jacobian, prior, jax.random.normal(noise_key, (self.number, m), jacobian.dtype))
+        return drawn + jax.random.normal(error_key, (self.number, 1), jacobian.dtype) * error
+
+
+class Directions(Draw):
+    """So many directions d_j that the sum of z_j d_j, z ~ N(0, I), has about the posterior's covariance.
+
+    Every direction is a draw of the prior, and every row has a unit vector of its own in the space of z that disturbs its
+    target; these vectors are orthogonal as far as there is room for it. The error is one more direction, the last.
+    """
+
+    number: int = eqx.field(static=True)
+
+    def __call__(self, jacobian: Float[Array, "m p"], error: Float[Array, " p"], key: PRNGKeyArray) -> Float[Array, "n p"]:
+        m, p = jacobian.shape
+        prior_key, noise_key = jax.random.split(key)
+        prior = jax.random.normal(prior_key, (self.number, p), jacobian.dtype) / self.number**0.5
+        noise = jax.random.normal(noise_key, (self.number, m), jacobian.dtype)
+        noise = jnp.linalg.qr(noise)[0] if m <= self.number else noise / jnp.linalg.norm(noise, axis=0)
+        return jnp.concatenate([corrected(jacobian, prior, noise), error[None]])
+
+
+def corrected(jacobian: Float[Array, "m p"], prior: Float[Array, "n p"], noise: Float[Array, "n m"]) -> Float[Array, "n p"]:
+    """Draws of the prior turned into draws of the posterior by what the rows would have said of them (Matheron's rule)."""
+    m, p = jacobian.shape
+    if m <= p:
+        factor = cho_factor(jacobian @ jacobian.T + jnp.eye(m))
+        return prior + cho_solve(factor, (noise - prior @ jacobian.T).T).T @ jacobian
+    factor = cho_factor(jacobian.T @ jacobian + jnp.eye(p))
+    return cho_solve(factor, (prior + noise @ jacobian).T).T

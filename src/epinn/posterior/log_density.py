@@ -1,0 +1,150 @@
+"""The posterior of a Bayesian PINN: Gaussian priors on weights and unknowns, times the channels' likelihoods.
+
+Whatever samples or approximates it (`hmc`, `nuts`, `vi`) sees one vector, whose parts are those of a `Position`.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.flatten_util import ravel_pytree
+from jaxtyping import Array, Float, PRNGKeyArray, PyTree
+
+from ..derivatives.network import Solution, trainable
+from ..problem.channel import Channel, log_likelihood, residuals
+from ..problem.problem import Problem
+from ..solve.config import create_solutions
+from ..solve.pinn import Pinn, bayesian_prior
+from ..solve.seeds import one_of, over_seeds, stack, unraveller, unstack
+from .sampler import Members
+
+PROBES = 32  # points at which the field is watched
+
+
+class Position(eqx.Module):
+    """All that is unknown: weights and unknowns, and the noise of channels where it is not known."""
+
+    parameters: PyTree
+    log_sigma: dict[str, Float[Array, ""]]
+
+
+class Target(eqx.Module):
+    """The log posterior of one seed, up to a constant."""
+
+    channels: tuple[Channel, ...]
+    center: Position  # the prior's means: zero for weights, the guess for unknowns
+    spread: Position  # the prior's standard deviations
+    probes: Float[Array, "probes d"]
+    rest: PyTree
+
+    def __call__(self, vector: Float[Array, " q"]) -> Float[Array, ""]:
+        position = self.position(vector)
+        whitened = jax.tree.map(lambda p, c, s: jnp.sum(((p - c) / s) ** 2), position, self.center, self.spread)
+        rows = residuals(self.channels, self.solution(position))
+        return log_likelihood(self.channels, rows, position.log_sigma) - 0.5 * sum(jax.tree.leaves(whitened))
+
+    def position(self, vector: Float[Array, " q"]) -> Position:
+        return unraveller(self.center)(vector)
+
+    def solution(self, position: Position) -> Solution:
+        return eqx.combine(position.parameters, self.rest)
+
+    def field(self, vector: Float[Array, " q"]) -> Float[Array, " values"]:
+        """What diagnostics look at: weights may be exchanged freely without changing it."""
+        return self.solution(self.position(vector))(self.probes).ravel()
+
+
+def size_of(targets: Target) -> int:
+    """How long the vector of one seed is."""
+    return sum(leaf.size for leaf in jax.tree.leaves(one_of(targets.center)))
+
+
+def rows_of(channels: Sequence[Channel]) -> int:
+    """How many residuals one seed has; the channels have a leading seed axis."""
+    return sum(channel.target[0].size for channel in channels)
+
+
+def posteriors_of(pinns: Sequence[Pinn], prior_sd: float, tolerance: float) -> Target:
+    """The targets of all seeds, stacked. What is exact counts as known to `tolerance` at best: no chain could move in a thinner
+    shell."""
+    solution = stack([pinn.solution for pinn in pinns])
+    prior = bayesian_prior([pinn.problem for pinn in pinns], solution, prior_sd)
+    channels = tuple(tolerant(channel, tolerance) for channel in stack([pinn.channels for pinn in pinns]))
+    # Where the noise is unknown: a log-normal prior around a tenth of the size of the targets.
+    sizes = {
+        c.name: jnp.asarray(np.log(0.1 * np.std(np.asarray(c.target), axis=(1, 2)) + 1e-6))
+        for c in channels
+        if c.noise == "unknown"
+    }
+    probes = stack([_probes(pinn.problem) for pinn in pinns])
+    ones = {name: jnp.ones_like(size) for name, size in sizes.items()}
+    return Target(channels, Position(prior.center, sizes), Position(prior.spread, ones), probes, trainable(solution)[1])
+
+
+def tolerant(channel: Channel, tolerance: float) -> Channel:
+    """The channel with a sigma of at least `tolerance` if it is exact."""
+    if channel.noise != "exact":
+        return channel
+    return eqx.tree_at(lambda c: c.sigma, channel, jnp.maximum(channel.sigma, tolerance))
+
+
+def _probes(problem: Problem) -> Float[Array, "probes d"]:
+    if problem.domain.dimension == 1:
+        return problem.domain.interior(PROBES)
+    return problem.domain.points(PROBES, "sobol", key=jax.random.key(0))
+
+
+@eqx.filter_jit
+def trained(targets: Target, solution: Solution) -> Float[Array, "seeds q"]:
+    """The trained networks, with unknown noise as large as what they leave over."""
+
+    def one(target: Target, solution: Solution) -> Float[Array, " q"]:
+        rows = zip(target.channels, residuals(target.channels, solution), strict=True)
+        left = {c.name: 0.5 * jnp.log(jnp.mean(row**2) + 1e-12) for c, row in rows if c.noise == "unknown"}
+        return ravel_pytree(Position(trainable(solution)[0], left))[0]
+
+    return over_seeds(one, targets, solution)
+
+
+@eqx.filter_jit
+def from_prior(targets: Target, keys: PRNGKeyArray, chains: int) -> Float[Array, "seeds chains q"]:
+    """Draws from the prior."""
+
+    def one(target: Target, key: PRNGKeyArray) -> Float[Array, "chains q"]:
+        leaves, structure = jax.tree.flatten(target.center)
+        spreads, ks = jax.tree.leaves(target.spread), jax.random.split(key, len(leaves))
+        drawn = [c + s * jax.random.normal(k, (chains, *c.shape)) for c, s, k in zip(leaves, spreads, ks, strict=True)]
+        return jax.vmap(lambda tree: ravel_pytree(tree)[0])(jax.tree.unflatten(structure, drawn))
+
+    return over_seeds(one, targets, keys)
+
+
+def fresh(pinns: Sequence[Pinn], targets: Target, keys: PRNGKeyArray, chains: int) -> Float[Array, "seeds chains q"]:
+    """Networks as they are before training."""
+    chain_keys = jax.vmap(lambda key: jax.random.split(key, chains))(keys)
+    problems = [pinn.problem for pinn in pinns]
+    made = [trainable(create_solutions(pinns[0].base, problems, chain_keys[:, c]))[0] for c in range(chains)]
+    flat = jax.vmap(lambda tree: ravel_pytree(tree)[0])
+    return jnp.stack([flat(Position(parameters, targets.center.log_sigma)) for parameters in made], axis=1)
+
+
+def members_of(targets: Target, vectors: Float[np.ndarray, "seeds chains samples q"]) -> list[tuple[Members, Position]]:
+    """Every stored vector as a solution, by seed, and the positions that they came from."""
+    found = []
+    for target, stored in zip(unstack(targets, len(vectors)), vectors, strict=True):
+        flat = stored.reshape(-1, stored.shape[-1])
+        positions = _positions(target, jnp.asarray(flat))
+        found.append((Members(eqx.combine(positions.parameters, _repeated(target.rest, len(flat)))), positions))
+    return found
+
+
+@eqx.filter_jit
+def _positions(target: Target, vectors: Float[Array, "n q"]) -> Position:
+    return jax.vmap(target.position)(vectors)
+
+
+def _repeated(tree: Any, count: int) -> Any:
+    return jax.tree.map(lambda leaf: jnp.repeat(leaf[None], count, axis=0) if eqx.is_array(leaf) else leaf, tree)

@@ -1,0 +1,121 @@
+"""The one result type: every method ends in a distribution over solutions, and all that follows sees only that."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from ..derivatives.field import Operator
+from ..derivatives.jet import Jet
+from ..derivatives.network import Solution
+from ..errors import InputError
+from ..problem.problem import Problem, as_key, as_points
+from .sampler import Sampler
+from .statistics import Prediction, predict
+
+DRAWS = 10_000
+
+
+@dataclass(frozen=True, eq=False)
+class Posterior:
+    """A distribution over solutions, whichever method made it.
+
+    `predict`, `unknowns` and `evaluate` take the options `draws`, `key`, `quantiles` (levels such as 0.025) and
+    `samples` (how many single draws to return beside mean and standard deviation). `warnings` are sentences for whoever
+    reads the result; `failure`, if any, says that training ran away and the last good weights were kept. The spread of the
+    draws is what is not known of the field; `noise` has, by field, what one more measurement of it would add, and
+    `sigmas`, by channel, what the method itself found where the noise was unknown.
+    """
+
+    sampler: Sampler
+    problem: Problem
+    method: str
+    diagnostics: Mapping[str, Any] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+    failure: str | None = None
+    seconds: float = 0.0
+    noise: Mapping[str, float] = field(default_factory=dict)
+    sigmas: Mapping[str, float] = field(default_factory=dict)
+
+    def draw(self, key: PRNGKeyArray | int) -> Solution:
+        """One function, and the unknowns that go with it."""
+        return self.sampler.solution(self.sampler.index(as_key(key)))
+
+    def predict(self, points: Any, *, field: str | None = None, **options: Any) -> Prediction:
+        """The fields at points: shape (n,) for one field, (n, fields) for all of several."""
+        points = as_points(points, self.problem.domain)
+        if field is None and len(self.problem.fields) > 1:
+            return self._stream(_Fields(points), **options)
+        column = self.problem.fields.index(self.problem.field_name(field))
+        return self._stream(_Fields(points, column), **options)
+
+    def predict_measurement(self, points: Any, *, field: str | None = None, **options: Any) -> Prediction:
+        """What a direct measurement of a field would show: its spread and the noise together. Quantiles are left out."""
+        name = self.problem.field_name(field)
+        if name not in self.noise:
+            raise InputError(f"nothing is known of the noise of {name}: it has no measurements.")
+        found = self.predict(points, field=name, **options)
+        return Prediction(found.mean, np.hypot(found.std, self.noise[name]), draws=found.draws)
+
+    def unknowns(self, **options: Any) -> dict[str, Prediction]:
+        """What an inverse problem asks for, by name: unknown parameters, averages of fields that should be constant."""
+        names = self.problem.sought
+        if not names:
+            return {}
+        prediction = self._stream(_Sought(self.problem), **options)
+        return {name: prediction.column(i) for i, name in enumerate(names)}
+
+    def evaluate(self, functional: Callable, at: Any = None, **options: Any) -> Prediction:
+        """Any functional of the solution.
+
+        With points `at`, an operator written like an equation (`lambda u: u.x`), evaluated there; without, a function
+        from a `Solution` to an array, such as an integral of `solution(points)`.
+        """
+        if at is None:
+            return self._stream(functional, **options)
+        operator = Operator(functional, self.problem.names)
+        prediction = self._stream(_Applied(operator, as_points(at, self.problem.domain)), **options)
+        return prediction.column(0) if operator.size == 1 else prediction
+
+    def _stream(self, functional: Callable, *, draws: int = DRAWS, key: PRNGKeyArray | int = 0, **options: Any) -> Prediction:
+        return predict(self.sampler, functional, draws=draws, key=as_key(key), **options)
+
+
+class _Fields(eqx.Module):
+    """All fields at points, or one of them."""
+
+    points: Float[Array, "n d"]
+    column: int | None = eqx.field(static=True, default=None)
+
+    def __call__(self, solution: Solution) -> Float[Array, "n ..."]:
+        values = solution(self.points)
+        return values if self.column is None else values[:, self.column]
+
+
+class _Applied(eqx.Module):
+    """An operator at points."""
+
+    operator: Operator
+    points: Float[Array, "n d"]
+
+    def __call__(self, solution: Solution) -> Float[Array, "n size"]:
+        def at_point(x: Float[Array, " d"]) -> Array:
+            jet = solution.network(Jet.variable(x, self.operator.orders))
+            return self.operator(cast(Jet, jet), x, solution.unknowns, {})
+
+        return jax.vmap(at_point)(self.points)
+
+
+class _Sought(eqx.Module):
+    """What an inverse problem asks for."""
+
+    problem: Problem = eqx.field(static=True)
+
+    def __call__(self, solution: Solution) -> Float[Array, " sought"]:
+        found = self.problem.summary(solution)
+        return jnp.stack([found[name] for name in self.problem.sought])

@@ -1,0 +1,94 @@
+"""The whole theory of a method's result: draw an index, get a function."""
+
+import dataclasses
+import math
+from abc import abstractmethod
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Int, PRNGKeyArray
+
+from ..derivatives.jet import PRECISION, Value
+from ..derivatives.network import AbstractNetwork, Solution, nothing
+from .gaussian import LEVEL, quantile
+
+
+class Sampler(eqx.Module):
+    """What a method leaves behind. A finite one has `members`, with indices 0 to members - 1."""
+
+    @property
+    def members(self) -> int | None:
+        return None
+
+    @abstractmethod
+    def index(self, key: PRNGKeyArray) -> Any:
+        """Draw an index: z, a dropout mask, the number of a weight sample."""
+
+    @abstractmethod
+    def solution(self, index: Any) -> Solution:
+        """The function that belongs to an index."""
+
+
+class Members(Sampler):
+    """Solutions that are all equally likely: weight samples of a chain, members of an ensemble."""
+
+    solutions: Solution  # every array with a leading axis
+
+    @property
+    def members(self) -> int:
+        return jax.tree.leaves(eqx.filter(self.solutions, eqx.is_array))[0].shape[0]
+
+    def index(self, key: PRNGKeyArray) -> Int[Array, ""]:
+        return jax.random.randint(key, (), 0, self.members)
+
+    def solution(self, index: Int[Array, ""]) -> Solution:
+        arrays, static = eqx.partition(self.solutions, eqx.is_array)
+        return eqx.combine(jax.tree.map(lambda leaf: leaf[index], arrays), static)
+
+
+class FewMembers(Sampler):
+    """A handful of equally likely solutions, moved apart from their mean by a factor.
+
+    So few say little of their own mean and spread. The factor makes mean +/- 1.96 std the interval of Student's
+    distribution for one more member, which holds it 95% of the time.
+    """
+
+    plain: Members
+    factor: float = eqx.field(static=True)
+
+    @classmethod
+    def of(cls, plain: Members, number: int) -> "FewMembers":
+        from scipy.stats import t  # imported here: it costs a fifth of a second before anything can start
+
+        widening = t.ppf((1 + LEVEL) / 2, number - 1) / quantile(LEVEL)
+        return cls(plain, float(widening * math.sqrt((1 + 1 / number) * number / (number - 1))))
+
+    @property
+    def members(self) -> int:
+        return self.plain.members
+
+    def index(self, key: PRNGKeyArray) -> Int[Array, ""]:
+        return self.plain.index(key)
+
+    def solution(self, index: Int[Array, ""]) -> Solution:
+        shares = (1 - self.factor) / self.members + self.factor * jax.nn.one_hot(index, self.members)
+        every = self.plain.solutions
+        raw = {name: jnp.tensordot(shares, value, 1) for name, value in every.raw.items()}
+        return dataclasses.replace(every, network=Mixture(every.network, shares), raw=raw)
+
+
+class Mixture(AbstractNetwork):
+    """A weighted sum of networks."""
+
+    networks: AbstractNetwork  # every array with a leading axis
+    shares: Float[Array, " members"]
+
+    def features(self, x: Value) -> Value:
+        """There are no features that belong to all of them."""
+        return nothing(x)
+
+    def __call__(self, x: Value) -> Value:
+        values = eqx.filter_vmap(lambda network: network(x), in_axes=eqx.if_array(0))(self.networks)
+        return jax.tree.map(lambda leaf: jnp.tensordot(self.shares, leaf, 1, precision=PRECISION), values)

@@ -1,0 +1,184 @@
+"""The one row type: an operator applied to the fields at some points, compared with targets, known to some precision.
+
+The optimiser's loss (weight times mean square) and the Bayesian log-likelihood (-1/2 sum r^2/sigma^2) are two readings
+of the same residuals, so every method works on every problem.
+"""
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from ..derivatives.field import Operator
+from ..derivatives.jet import Jet, MultiIndex, lower_closure
+from ..derivatives.memory import in_chunks
+from ..derivatives.network import Solution
+
+Kind = Literal["equation", "boundary", "initial", "data", "constraint"]
+Noise = Literal["exact", "known", "unknown"]
+
+TOLERANCE = 0.01  # standard deviation that stands for "exact" in a likelihood before a network says what it can reach
+IN_VAIN = 4096  # derivatives that nobody asked for and that still cost less than another pass through the network
+
+
+class Channel(eqx.Module):
+    """Residuals of one condition.
+
+    `partner` points turn the residual into a difference (periodic sides); `centred` subtracts the mean over the points
+    (a field that should be constant, its mean square then the variance); `sampled` points may be drawn anew in training.
+    An `estimated` sigma is a first guess that nobody gave: see `noise.py`.
+    """
+
+    name: str = eqx.field(static=True)
+    kind: Kind = eqx.field(static=True)
+    operator: Operator
+    points: Float[Array, "n d"]
+    target: Float[Array, "n k"]
+    sigma: Float[Array, "#n"]
+    noise: Noise = eqx.field(static=True, default="exact")
+    estimated: bool = eqx.field(static=True, default=False)
+    given: Mapping[str, Float[Array, " n"]] = eqx.field(default_factory=dict)
+    partner: Float[Array, "n d"] | None = None
+    centred: bool = eqx.field(static=True, default=False)
+    weight: float | None = eqx.field(static=True, default=None)
+    sampled: bool = eqx.field(static=True, default=False)
+    target_moves: bool = eqx.field(static=True, default=False)  # the target is a function of the coordinates
+
+    def moved_to(self, other: "Channel") -> "Channel":
+        """This channel at the points of another, with everything else its own."""
+        target = other.target if self.target_moves else self.target
+        return dataclasses.replace(self, points=other.points, partner=other.partner, target=target)
+
+    def disturbed(self, sigma: float, key: PRNGKeyArray) -> "Channel":
+        """This channel with noise on its targets, which is known; on top of what it had, if that is known."""
+        noise = sigma * jax.random.normal(key, self.target.shape, self.target.dtype)
+        before = self.sigma if self.noise == "known" else 0.0
+        sigmas = jnp.sqrt(jnp.full_like(self.sigma, sigma) ** 2 + before**2)
+        target = self.target + noise
+        return dataclasses.replace(self, target=target, sigma=sigmas, noise="known", estimated=False, target_moves=False)
+
+    def perturbed(self, key: PRNGKeyArray) -> "Channel":
+        """This channel as it might have come out in a repetition: noise of its own size on its targets."""
+        noise = self.sigma[:, None] * jax.random.normal(key, self.target.shape, self.target.dtype)
+        return dataclasses.replace(self, target=self.target + noise, estimated=False, target_moves=False)
+
+    def with_sigma(self, sigma: Float[Array, "..."] | float) -> "Channel":
+        """This channel with another precision."""
+        return eqx.tree_at(lambda c: c.sigma, self, jnp.broadcast_to(jnp.asarray(sigma, self.sigma.dtype), self.sigma.shape))
+
+    @property
+    def all_points(self) -> Float[Array, "m d"]:
+        """The points where the fields are needed, partners last."""
+        return self.points if self.partner is None else jnp.concatenate([self.points, self.partner])
+
+    @property
+    def whitening(self) -> Float[Array, " n"]:
+        """What makes a residual one of unit variance: 1 / sigma. Loss weights have no part in it."""
+        return jnp.broadcast_to(1 / self.sigma, self.points.shape[:1])
+
+    def apart(self) -> "Channel":
+        """One channel for each point, stacked: what `vmap` needs to look at the points one by one."""
+        n = len(self.points)
+        alone = eqx.tree_at(lambda c: c.sigma, self, jnp.broadcast_to(self.sigma, (n,)))
+        alone = jax.tree.map(lambda leaf: leaf[:, None] if eqx.is_array(leaf) else leaf, alone)
+        return dataclasses.replace(alone, centred=False)
+
+    def residual(self, jets: Jet, unknowns: Mapping[str, Array]) -> Float[Array, "n k"]:
+        """The residuals, from the jets of all fields at `all_points`."""
+        apply = jax.vmap(self.operator, in_axes=(0, 0, None, 0))
+        here, there = jnp.split(jets.stack, [len(self.points)])
+        value = apply(Jet(here, jets.orders), self.points, unknowns, self.given)
+        if self.partner is not None:
+            value = value - apply(Jet(there, jets.orders), self.partner, unknowns, self.given)
+        residual = value - self.target
+        return residual - jnp.mean(residual, axis=0) if self.centred else residual
+
+
+class Pass(eqx.Module):
+    """Channels whose points go through a network together, with all derivatives that any of them asks for."""
+
+    channels: tuple[int, ...] = eqx.field(static=True)
+    orders: tuple[MultiIndex, ...] = eqx.field(static=True)
+    points: Float[Array, "m d"]
+
+    @classmethod
+    def of(cls, channels: Sequence[Channel], chosen: Sequence[int]) -> "Pass":
+        orders = lower_closure(order for i in chosen for order in channels[i].operator.orders)
+        return cls(tuple(chosen), orders, jnp.concatenate([channels[i].all_points for i in chosen]))
+
+
+def passes(channels: Sequence[Channel]) -> list[Pass]:
+    """One pass for all channels, but for those with so many points that derivatives in vain would cost more than a pass."""
+    orders = lower_closure(order for channel in channels for order in channel.operator.orders)
+    in_vain = [len(c.all_points) * (len(orders) - len(c.operator.orders)) for c in channels]
+    shared = [i for i, number in enumerate(in_vain) if number <= IN_VAIN]
+    alone = [[i] for i, number in enumerate(in_vain) if number > IN_VAIN]
+    return [Pass.of(channels, chosen) for chosen in ([shared] if shared else []) + alone]
+
+
+def push(channels: Sequence[Channel], function: Callable) -> list[Any]:
+    """A function of jets, at the points of every pass."""
+
+    def at(one: Pass) -> Any:
+        return in_chunks(lambda x: function(Jet.variable(x, one.orders)), one.points)
+
+    return [at(one) for one in passes(channels)]
+
+
+def compare(channels: Sequence[Channel], jets: Sequence[Jet], unknowns: Mapping[str, Array]) -> list[Float[Array, "n k"]]:
+    """What is left of every condition, from the jets of all fields that `push` gave."""
+    rows: dict[int, Array] = {}
+    for one, jet in zip(passes(channels), jets, strict=True):
+        ends = np.cumsum([len(channels[i].all_points) for i in one.channels])
+        for i, part in zip(one.channels, jnp.split(jet.stack, ends[:-1]), strict=True):
+            rows[i] = channels[i].residual(Jet(part, jet.orders), unknowns)
+    return [rows[i] for i in range(len(channels))]
+
+
+def residuals(channels: Sequence[Channel], solution: Solution) -> list[Float[Array, "n k"]]:
+    """What is left of every condition."""
+    return compare(channels, push(channels, solution.network), solution.unknowns)
+
+
+def mean_square(residual: Float[Array, "... n k"]) -> Float[Array, ""]:
+    """The optimiser's reading: the squared residual of a point, averaged over points."""
+    return jnp.mean(jnp.sum(residual**2, axis=-1))
+
+
+def log_likelihood(
+    channels: Sequence[Channel], rows: Sequence[Array], log_sigma: Mapping[str, Array] | None = None
+) -> Float[Array, ""]:
+    """The Bayesian reading; `log_sigma` has the channels whose noise is itself unknown."""
+    total = jnp.zeros(())
+    for channel, row in zip(channels, rows, strict=True):
+        if log_sigma and channel.name in log_sigma:
+            total += -0.5 * jnp.sum(row**2) * jnp.exp(-2 * log_sigma[channel.name]) - row.size * log_sigma[channel.name]
+        else:
+            total += -0.5 * jnp.sum((row / channel.sigma[:, None]) ** 2)
+    return total
+
+
+def describe_noise(channels: Sequence[Channel], weights: Sequence[float] | None = None) -> list[dict]:
+    """What each channel's sigma is, where it came from, and what was used: the sigma, or a loss weight if there are any."""
+    return [
+        {
+            "channel": channel.name,
+            "rows": int(channel.target.size),
+            "noise": channel.noise,
+            "sigma": float(np.median(channel.sigma)),
+            "origin": _origin(channel),
+            "used": "sigma" if weights is None else f"loss weight {weights[i]:g}",
+        }
+        for i, channel in enumerate(channels)
+    ]
+
+
+def _origin(channel: Channel) -> str:
+    if channel.noise == "exact":
+        return "what the network reaches" if channel.estimated else "tolerance"
+    return "inferred" if channel.noise == "unknown" else "given by the user"

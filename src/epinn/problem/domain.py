@@ -1,0 +1,196 @@
+"""Boxes with named coordinates, their faces, and points in them."""
+
+import functools
+import itertools
+import math
+import warnings
+from typing import Any, Literal, get_args
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from ..errors import InputError, unknown_name
+
+TIME = "t"  # the coordinate that carries the initial condition; all others are space
+
+Sampling = Literal["grid", "uniform", "latin", "sobol"]
+SAMPLINGS: tuple[str, ...] = get_args(Sampling)
+
+
+class Box(eqx.Module):
+    """A product of intervals, one per named coordinate: `Box(x=(-1, 1), t=(0, 1))`."""
+
+    coordinates: tuple[str, ...] = eqx.field(static=True)
+    lower: tuple[float, ...] = eqx.field(static=True)
+    upper: tuple[float, ...] = eqx.field(static=True)
+
+    def __init__(self, **intervals: tuple[float, float]):
+        if not intervals:
+            raise InputError("a box needs at least one coordinate, as in Box(x=(-1, 1)).")
+        for name, ends in intervals.items():
+            if not _is_interval(ends):
+                raise InputError(f"the interval of {name} must be (low, high) with low < high, not {ends!r}.")
+            if name == "p":
+                raise InputError("a coordinate cannot be called p: operators use that name for the whole point.")
+        self.coordinates = tuple(intervals)
+        self.lower = tuple(float(low) for low, _ in intervals.values())
+        self.upper = tuple(float(high) for _, high in intervals.values())
+
+    @property
+    def dimension(self) -> int:
+        return len(self.coordinates)
+
+    @property
+    def space(self) -> tuple[str, ...]:
+        return tuple(name for name in self.coordinates if name != TIME)
+
+    def axis(self, name: str) -> int:
+        if name not in self.coordinates:
+            raise unknown_name("coordinate", name, self.coordinates)
+        return self.coordinates.index(name)
+
+    def contains(self, points: np.ndarray) -> np.ndarray:
+        """Which points lie in the box, its faces included."""
+        slack = 1e-6 * (np.asarray(self.upper) - np.asarray(self.lower))
+        return np.all((points >= np.asarray(self.lower) - slack) & (points <= np.asarray(self.upper) + slack), axis=-1)
+
+    def points(self, n: int, sampling: str = "grid", *, key: PRNGKeyArray | None = None) -> Float[Array, "n d"]:
+        """`n` points in the box, faces included for a grid."""
+        return self._scale(unit_points(n, self.dimension, sampling, key=key))
+
+    def grid(self, *counts: int) -> Float[Array, "n d"]:
+        """A regular grid with the given number of points along each coordinate (one number: along each)."""
+        counts = counts * self.dimension if len(counts) == 1 else counts
+        if len(counts) != self.dimension:
+            raise InputError(f"a grid needs one number, or one for each of {', '.join(self.coordinates)}; got {counts}.")
+        return self._scale(_mesh([np.linspace(0, 1, n) for n in counts]))
+
+    def interior(self, n: int) -> Float[Array, "n d"]:
+        """`n` evenly spaced points strictly inside."""
+        counts = grid_counts(n, self.dimension)
+        return self._scale(_mesh([(np.arange(count) + 1) / (count + 1) for count in counts]))
+
+    def faces(self, on: str | None = None) -> list["Face"]:
+        """The faces named by `on`: "x=-1", "x" for both ends of x, several joined by commas; all of space by default."""
+        if on is None:
+            return [face for name in self.space for face in self.faces(name)]
+        if "," in on:
+            return [face for part in on.split(",") for face in self.faces(part.strip())]
+        name, _, end = (part.strip() for part in on.partition("="))
+        axis = self.axis(name)
+        ends = [self.lower[axis], self.upper[axis]]
+        if not end:
+            return [Face(self, axis, at_upper=False), Face(self, axis, at_upper=True)]
+        for at_upper, value in enumerate(ends):
+            if _is_number(end) and math.isclose(float(end), value, rel_tol=1e-6, abs_tol=1e-9):
+                return [Face(self, axis, at_upper=bool(at_upper))]
+        raise InputError(f"{on!r} is not a face of the box; {name} ends at {name}={ends[0]:g} and {name}={ends[1]:g}.")
+
+    def _scale(self, unit: Float[Array, "n d"] | np.ndarray) -> Float[Array, "n d"]:
+        lower, upper = np.asarray(self.lower), np.asarray(self.upper)
+        return jnp.asarray(lower + unit * (upper - lower), float)
+
+
+class Face(eqx.Module):
+    """One side of a box."""
+
+    box: Box
+    axis: int = eqx.field(static=True)
+    at_upper: bool = eqx.field(static=True)
+
+    @property
+    def name(self) -> str:
+        return f"{self.box.coordinates[self.axis]}={self.position:.12g}"
+
+    @property
+    def position(self) -> float:
+        return (self.box.upper if self.at_upper else self.box.lower)[self.axis]
+
+    @property
+    def outward(self) -> float:
+        """The sign that turns the derivative along the axis into the outward normal derivative."""
+        return 1.0 if self.at_upper else -1.0
+
+    def points(self, n: int, sampling: str = "grid", *, key: PRNGKeyArray | None = None) -> Float[Array, "n d"]:
+        """`n` points on the face; a face of a one-dimensional box is a single point."""
+        if self.box.dimension == 1:
+            return jnp.full((1, 1), self.position, float)
+        unit = unit_points(n, self.box.dimension - 1, sampling, key=key)
+        end = np.full((len(unit), 1), float(self.at_upper))
+        parts = [unit[:, : self.axis], end, unit[:, self.axis :]]
+        return self.box._scale(
+            np.concatenate(parts, axis=1) if isinstance(unit, np.ndarray) else jnp.concatenate(parts, axis=1)
+        )
+
+
+def unit_points(n: int, dimension: int, sampling: str, *, key: PRNGKeyArray | None) -> Float[Array, "n d"] | np.ndarray:
+    """`n` points in the unit cube. All but the grid are random, and can be drawn anew inside compiled code."""
+    if sampling not in SAMPLINGS:
+        raise unknown_name("sampling", sampling, SAMPLINGS)
+    if n < 1:
+        raise InputError(f"the number of points must be at least 1, not {n}.")
+    if sampling == "grid":
+        return _mesh([np.linspace(0, 1, count) for count in grid_counts(n, dimension)])
+    if key is None:
+        raise InputError(f"{sampling} sampling is random: pass a key.")
+    return _random_points(key, n, dimension, sampling)
+
+
+@functools.partial(jax.jit, static_argnums=(1, 2, 3))
+def _random_points(key: PRNGKeyArray, n: int, dimension: int, sampling: str) -> Float[Array, "n d"]:
+    if sampling == "uniform":
+        return jax.random.uniform(key, (n, dimension))
+    if sampling == "latin":
+        permute_key, jitter_key = jax.random.split(key)
+        strata = [jax.random.permutation(k, n) for k in jax.random.split(permute_key, dimension)]
+        return (jnp.stack(strata, axis=1) + jax.random.uniform(jitter_key, (n, dimension))) / n
+    # A Sobol set with a random shift modulo 1: each point uniform, the set still even.
+    return (_sobol(n, dimension) + jax.random.uniform(key, (dimension,))) % 1.0
+
+
+def _mesh(axes: list[np.ndarray]) -> np.ndarray:
+    """All combinations of the axes' values, the last axis fastest."""
+    return np.stack(np.meshgrid(*axes, indexing="ij"), -1).reshape(-1, len(axes))
+
+
+def grid_counts(n: int, dimension: int) -> tuple[int, ...]:
+    """How many points along each coordinate, as equal as `n` allows."""
+    if n < 1:
+        raise InputError(f"the number of points must be at least 1, not {n}.")
+    divisors = [k for k in range(1, n + 1) if n % k == 0]
+    splits = [s for s in itertools.combinations_with_replacement(divisors, dimension) if math.prod(s) == n]
+    best = min(splits, key=lambda split: max(split) / min(split))
+    if max(best) > 4 * min(best):
+        side = round(n ** (1 / dimension))
+        raise InputError(
+            f"{n} points do not make an even grid in {dimension} dimensions; take {side**dimension}, or another "
+            f"sampling ({', '.join(SAMPLINGS[1:])})."
+        )
+    return best
+
+
+def _sobol(n: int, dimension: int) -> Float[Array, "n d"]:
+    from scipy.stats import qmc  # imported here: it costs a third of a second that only this needs
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # n need not be a power of two here
+        return jnp.asarray(qmc.Sobol(dimension, scramble=False).random(n))
+
+
+def _is_interval(ends: Any) -> bool:
+    try:
+        low, high = (float(end) for end in ends)
+    except (TypeError, ValueError):
+        return False
+    return math.isfinite(low) and math.isfinite(high) and low < high
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,349 @@
+"""A problem: a domain, what must hold in it, what is unknown, and the exact solution if it is known."""
+
+import dataclasses
+import math
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from ..derivatives.field import Names, at_points, same_function
+from ..derivatives.network import AbstractNetwork, Opaque, Solution
+from ..errors import InputError, unknown_name
+from .channel import Channel
+from .conditions import Condition, Constant, Data, Dirichlet, Equation, Initial
+from .domain import SAMPLINGS, Box, Face
+
+COLLOCATION = {1: 128, 2: 1024}  # by dimension; 4096 above
+PER_FACE = {1: 1, 2: 64}  # by dimension; 256 above
+SUMMARY_GRID = {1: 101, 2: 33, 3: 17}  # points along each coordinate when a field is averaged
+SLOTS = ("equation", "boundary", "initial", "data", "extra")
+
+
+@dataclass(frozen=True)
+class Unknown:
+    """A parameter to be inferred: where to start, and how far around it a Bayesian method should look.
+
+    With `positive`, the logarithm is what is inferred: start at `guess`, `scale` is relative. `exact`, if known, is
+    only used to judge the result.
+    """
+
+    guess: float = 1.0
+    scale: float = 1.0
+    positive: bool = False
+    exact: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.positive and self.guess <= 0:
+            raise InputError(f"an unknown that is positive needs a positive guess, not {self.guess}.")
+        if not self.scale > 0:
+            raise InputError(f"the scale of an unknown must be positive, not {self.scale}.")
+
+    @property
+    def raw(self) -> float:
+        return math.log(self.guess) if self.positive else self.guess
+
+
+@dataclass(frozen=True)
+class Points:
+    """How the points of equations and conditions are chosen; None leaves a number to the dimension of the domain.
+
+    `boundary` counts the points on each face. With `resample` = k the points are drawn anew every k steps.
+    """
+
+    collocation: int | None = None
+    boundary: int | None = None
+    sampling: str | None = None
+    resample: int = 0
+
+    def __post_init__(self) -> None:
+        if any(n is not None and n < 1 for n in (self.collocation, self.boundary)) or self.resample < 0:
+            raise InputError("numbers of points must be at least 1, and resample must not be negative.")
+        if self.sampling is not None and self.sampling not in SAMPLINGS:
+            raise unknown_name("sampling", self.sampling, SAMPLINGS)
+
+
+@dataclass(frozen=True, eq=False)
+class Disturbance:
+    """Gaussian noise, really added and known, on the targets of every channel of some kinds."""
+
+    sigmas: Mapping[str, float]
+    key: PRNGKeyArray
+
+    def __call__(self, channels: Sequence[Channel]) -> tuple[Channel, ...]:
+        return tuple(
+            channel.disturbed(self.sigmas[channel.kind], jax.random.fold_in(self.key, zlib.crc32(channel.name.encode())))
+            if channel.kind in self.sigmas
+            else channel
+            for channel in channels
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Everything that is known about a solution.
+
+    `equation`, `boundary`, `initial`, `data` and `extra` each take one condition or a list; a plain function is an
+    equation, a plain number a Dirichlet value. Fields named in `positive` are positive everywhere. `exact` is a function
+    of the coordinates by name, with one value per field.
+    """
+
+    domain: Box
+    equation: Any
+    boundary: Any = ()
+    initial: Any = ()
+    data: Any = ()
+    extra: Any = ()
+    fields: Sequence[str] = ("u",)
+    positive: Sequence[str] = ()
+    unknowns: Mapping[str, Unknown | float] = field(default_factory=dict)
+    exact: Callable | None = None
+    points: Points = Points()
+    name: str = "problem"
+    disturbance: Disturbance | None = None
+
+    def __post_init__(self) -> None:
+        put = lambda name, value: object.__setattr__(self, name, value)  # noqa: E731
+        put("fields", (self.fields,) if isinstance(self.fields, str) else tuple(self.fields))
+        put("positive", (self.positive,) if isinstance(self.positive, str) else tuple(self.positive))
+        for name in self.positive:
+            if name not in self.fields:
+                raise unknown_name("field", name, self.fields)
+        put("unknowns", {n: _unknown(n, u) for n, u in self.unknowns.items()})
+        names = [*self.domain.coordinates, *self.fields, *self.unknowns, "p"]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise InputError(f"the name {twice[0]!r} is used twice among coordinates, fields, unknowns and p.")
+        seen: list[str] = []
+        for slot in SLOTS:
+            put(slot, tuple(_distinct(condition, seen) for condition in _conditions(getattr(self, slot), slot)))
+        if not self.conditions:
+            raise InputError("a problem needs at least one condition: an equation, boundary values or data.")
+        if self.points.resample and self.sampling == "grid":
+            raise InputError("a grid is the same every time; to resample, use the sampling uniform, latin or sobol.")
+
+    @property
+    def conditions(self) -> tuple[Condition, ...]:
+        """What a solution is trained on."""
+        seen = (condition for condition in self.data if not _is_held_out(condition))
+        return (*self.equation, *self.boundary, *self.initial, *seen, *self.extra)
+
+    def held_out(self) -> tuple[Channel, ...]:
+        """Measurements that nothing is trained on."""
+        return tuple(condition.channel(self, as_key(0)) for condition in self.data if _is_held_out(condition))
+
+    def holding_out(self, share: float, key: PRNGKeyArray | int) -> "Problem":
+        """This problem with a random share of its measurements held out."""
+        keys = jax.random.split(as_key(key), max(len(self.data), 1))
+        parts: list[Condition] = []
+        for condition, own in zip(self.data, keys, strict=False):
+            is_open = isinstance(condition, Data) and not condition.held_out
+            parts += [part for part in condition.parted(share, own) if len(part.points)] if is_open else [condition]
+        return dataclasses.replace(self, data=tuple(parts))
+
+    @property
+    def names(self) -> Names:
+        return Names(tuple(self.fields), self.domain.coordinates, tuple(self.unknowns), tuple(self.positive))
+
+    @property
+    def sampling(self) -> str:
+        return self.points.sampling or ("grid" if self.domain.dimension == 1 else "sobol")
+
+    def field_name(self, name: str | None) -> str:
+        """The field meant by `name`; the only one when there is no choice."""
+        if name is None:
+            if len(self.fields) > 1:
+                known = ", ".join(self.fields)
+                raise InputError(f"this problem has the fields {known}: say which one, as in field={self.fields[0]!r}.")
+            return self.fields[0]
+        if name not in self.fields:
+            raise unknown_name("field", name, self.fields)
+        return name
+
+    def collocation(self, key: PRNGKeyArray) -> Float[Array, "n d"]:
+        n = self.points.collocation or COLLOCATION.get(self.domain.dimension, 4096)
+        return self.domain.points(n, self.sampling, key=key)
+
+    def on_faces(self, faces: Sequence[Face], key: PRNGKeyArray) -> Float[Array, "n d"]:
+        n = self.points.boundary or PER_FACE.get(self.domain.dimension, 256)
+        return jnp.concatenate([face.points(n, self.sampling, key=key) for face in faces])
+
+    def channels(self, key: PRNGKeyArray | int = 0) -> tuple[Channel, ...]:
+        """All conditions as channels, with points drawn by `key`. Conditions that sample the interior share its points."""
+        key = as_key(key)
+        interior_key, face_key = jax.random.split(key)
+        made = tuple(
+            condition.channel(self, interior_key if condition.kind in ("equation", "constraint") else face_key)
+            for condition in self.conditions
+        )
+        return made if self.disturbance is None else self.disturbance(made)
+
+    def elsewhere(self, key: PRNGKeyArray | int = 0) -> tuple[Channel, ...]:
+        """The channels at other points than those of `channels(key)`, where points are chosen and not given."""
+        sampling = "latin" if self.sampling == "grid" else self.sampling
+        other = dataclasses.replace(self, points=dataclasses.replace(self.points, sampling=sampling, resample=0))
+        pairs = zip(self.channels(key), other.channels(jax.random.fold_in(as_key(key), 1)), strict=True)
+        return tuple(there if here.target_moves or np.ptp(here.target) == 0 else here for here, there in pairs)
+
+    def disturbed(self, sigmas: Mapping[str, float], key: PRNGKeyArray | int) -> "Problem":
+        """This problem with noise on the targets of some kinds of conditions: {"equation": 0.1, "boundary": 0.01}."""
+        for kind, sigma in sigmas.items():
+            known = sorted({condition.kind for condition in self.conditions})
+            if kind not in known:
+                raise unknown_name("kind of condition", kind, known)
+            if not 0 < sigma < math.inf:
+                raise InputError(f"the noise on {kind} must be a positive number, not {sigma}.")
+            if any(c.noise == "unknown" for c in self.channels(0) if c.kind == kind):
+                raise InputError(f"the noise on {kind} is unknown already, so no known noise can be added to it.")
+        if self.points.resample:
+            raise InputError("noise on conditions belongs to fixed points: set points.resample=0.")
+        if "data" in sigmas and self.held_out():
+            raise InputError("held-out measurements would not get the noise that is added to the others; leave out either.")
+        return dataclasses.replace(self, disturbance=Disturbance(dict(sigmas), as_key(key)))
+
+    def check(self) -> None:
+        """Find mistakes in operators, data and exact solution now, and not after training."""
+        self.channels(0)
+        if self.exact is not None and self.exact_at(self.domain.grid(2)).shape[1] != len(self.fields):
+            raise InputError(f"exact must return one value for each of the fields {', '.join(self.fields)}.")
+
+    def check_same_equations(self, other: "Problem") -> None:
+        """Refuse to train another problem together with this one unless they differ in numbers only."""
+        if len(self.conditions) != len(other.conditions):
+            raise InputError("seeds that run together must have the same conditions.")
+        for mine, its in zip(self.conditions, other.conditions, strict=True):
+            for part in ("operator", "target"):
+                a, b = getattr(mine, part, None), getattr(its, part, None)
+                if (callable(a) or callable(b)) and not same_function(a, b):
+                    raise InputError(
+                        f"the function behind {mine.label!r} differs between seeds; seeds that run together may differ in data "
+                        "and target values only, so put what differs there, or run the seeds one by one."
+                    )
+
+    def with_points(self, **changes: Any) -> "Problem":
+        return dataclasses.replace(self, points=dataclasses.replace(self.points, **changes))
+
+    def solution(self, network: AbstractNetwork) -> Solution:
+        """A network with every unknown at its guess."""
+        raw = {name: jnp.full((), unknown.raw, float) for name, unknown in self.parameters.items()}
+        positive = tuple(name for name, unknown in self.parameters.items() if unknown.positive)
+        return Solution(network, raw, positive, self.names.positive_columns)
+
+    @property
+    def parameters(self) -> dict[str, Unknown]:
+        """The unknown parameters."""
+        return dict(self.unknowns)  # type: ignore[arg-type]
+
+    def exact_at(self, points: Float[Array, "n d"]) -> Float[Array, "n fields"]:
+        if self.exact is None:
+            raise InputError(f"{self.name} has no exact solution.")
+        return at_points(self.exact, self.domain.coordinates, points)
+
+    def exact_solution(self) -> Solution:
+        """The exact solution as a candidate, unknowns included."""
+        columns = np.isin(np.arange(len(self.fields)), self.names.positive_columns)
+
+        def raw(x: Float[Array, " d"]) -> Float[Array, " fields"]:
+            exact = self.exact_at(x[None])[0]
+            return jnp.where(columns, before_softplus(jnp.where(columns, exact, 1.0)), exact)
+
+        network = Opaque(raw if columns.any() else lambda x: self.exact_at(x[None])[0])
+        guesses = {}
+        for name, unknown in self.parameters.items():
+            if unknown.exact is None:
+                raise InputError(f"the exact value of {name} is not known.")
+            guesses[name] = dataclasses.replace(unknown, guess=unknown.exact)
+        return dataclasses.replace(self, unknowns=guesses).solution(network)
+
+    @property
+    def sought(self) -> tuple[str, ...]:
+        """What an inverse problem asks for: unknown parameters, and fields that should be constant."""
+        return (*self.unknowns, *(c.field for c in self.conditions if isinstance(c, Constant)))
+
+    def summary(self, solution: Solution) -> dict[str, Float[Array, ""]]:
+        """The values of what is sought; a field that should be constant counts by its average over the domain."""
+        averaged = [name for name in self.sought if name not in self.unknowns]
+        if not averaged:
+            return solution.unknowns
+        dimension = self.domain.dimension
+        values = solution(self.domain.grid(SUMMARY_GRID.get(dimension, max(2, int(4096 ** (1 / dimension))))))
+        return solution.unknowns | {name: jnp.mean(values[:, self.fields.index(name)]) for name in averaged}
+
+    def sensors(self, field_name: str | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Points and values of the direct measurements of a field, for pictures."""
+        wanted = field_name or self.fields[0]
+        found = [d for d in self.data if isinstance(d, Data) and d.operator is None and self.field_name(d.field) == wanted]
+        if not found:
+            return np.zeros((0, self.domain.dimension)), np.zeros(0)
+        channels = [d.channel(self, as_key(0)) for d in found]
+        return np.concatenate([c.points for c in channels]), np.concatenate([c.target[:, 0] for c in channels])
+
+
+def _is_held_out(condition: Condition) -> bool:
+    return isinstance(condition, Data) and condition.held_out
+
+
+def before_softplus(value: Array) -> Array:
+    """What softplus turns into `value`, also where exp(value) is no number any more."""
+    return value + jnp.log(-jnp.expm1(-value))
+
+
+def as_key(key: PRNGKeyArray | int) -> PRNGKeyArray:
+    """A random key from a seed."""
+    return jax.random.key(key) if isinstance(key, int | np.integer) else key
+
+
+def as_points(points: Any, domain: Box) -> Float[Array, "n d"]:
+    """Points of a user as an array with one row each; a flat array is fine in one dimension."""
+    array = jnp.asarray(points, dtype=float)
+    array = array[:, None] if array.ndim == 1 and domain.dimension == 1 else array
+    if array.ndim != 2 or array.shape[1] != domain.dimension:
+        names = ", ".join(domain.coordinates)
+        raise InputError(f"points must have shape (n, {domain.dimension}), one column for each of {names}; got {array.shape}.")
+    return array
+
+
+def _conditions(given: Any, slot: str) -> list[Condition]:
+    """The short forms a user may write, as conditions."""
+    if given is None:
+        return []
+    if isinstance(given, Condition):
+        return [given]
+    if isinstance(given, Mapping) and slot == "equation":
+        return [Equation(operator, name=name) for name, operator in given.items()]
+    if isinstance(given, list | tuple):
+        return [condition for part in given for condition in _conditions(part, slot)]
+    if slot == "equation" and callable(given):
+        return [Equation(given)]
+    if callable(given) or isinstance(given, int | float):
+        if slot == "boundary":
+            return [Dirichlet(given)]
+        if slot == "initial":
+            return [Initial(given)]
+    examples = {"equation": "a function", "boundary": "Dirichlet(0.0)", "initial": "Initial(...)", "data": "Data(x, u)"}
+    what = repr(given) if isinstance(given, int | float | str) else f"a {type(given).__name__}"
+    raise InputError(f"{slot} cannot be {what}; use {examples.get(slot, 'a condition')}.")
+
+
+def _unknown(name: str, given: Any) -> Unknown:
+    if isinstance(given, Unknown):
+        return given
+    try:
+        return Unknown(float(given))
+    except (TypeError, ValueError):
+        raise InputError(f"the unknown {name} needs a number to start from, not {given!r}.") from None
+
+
+def _distinct(condition: Condition, seen: list[str]) -> Condition:
+    """The condition under a name that no earlier one has."""
+    label, n = condition.label, 1
+    while label in seen:
+        n += 1
+        label = f"{condition.label} {n}"
+    seen.append(label)
+    return condition if label == condition.label else dataclasses.replace(condition, name=label)

@@ -1,0 +1,128 @@
+"""Settings of the base PINN, and what they make: networks, untrained solutions, channels."""
+
+import dataclasses
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import jax
+import numpy as np
+from jaxtyping import PRNGKeyArray
+
+from ..derivatives.network import MLP, Encoding, Frozen, Solution, check_architecture
+from ..errors import InputError
+from ..problem.channel import Channel
+from ..problem.domain import Box
+from ..problem.problem import Problem
+from .adam import Descent
+from .seeds import over_seeds, runs_once, stack, unstack
+
+WORK = {"cpu": 1e12}  # operations of Gauss-Newton; a hundred times as many elsewhere
+
+
+@dataclass(frozen=True)
+class Base:
+    """The base network and its training.
+
+    `fourier` random frequencies of the given scale replace the coordinates; `scale_inputs` maps the box to [-1, 1];
+    `output_scale` multiplies the output. `polish` L-BFGS steps follow the epochs, then at most `newton` Gauss-Newton steps on
+    the residuals in units of their noise, in double precision, as many as `newton_work` floating-point operations allow (by
+    default 1e12 on a CPU, about a minute, and 1e14 elsewhere).
+    Where there is noise, a Gaussian `prior` of that width on all weights joins them, as in a Bayesian PINN; it is also that of
+    the methods that have none of their own.
+    A seed that has not found the solution is trained anew from other weights, up to `restarts` times.
+    `tolerance` is the sigma of all exact conditions without one of their own; by default, what the network reaches.
+    """
+
+    hidden: tuple[int, ...] = (32, 32, 32)
+    activation: str = "tanh"
+    initialisation: str = "xavier"
+    fourier: int = 0
+    fourier_scale: float = 1.0
+    scale_inputs: bool = False
+    output_scale: float = 1.0
+    epochs: int = 1_000
+    learning_rate: float = 3e-3
+    schedule: str = "cosine"
+    optimizer: str = "adam"
+    polish: int = 0
+    newton: int = 300
+    newton_work: float | None = None
+    restarts: int = 2
+    prior: float = 1.0
+    tolerance: float | None = None
+
+    def __post_init__(self) -> None:
+        check_architecture(self.hidden, self.activation, self.initialisation)
+        for name in ("fourier", "polish", "newton", "newton_work", "restarts"):
+            if not 0 <= (getattr(self, name) or 0) < math.inf:
+                raise InputError(f"base.{name} must be a finite number, and not negative.")
+        if not 0 < self.fourier_scale < math.inf or not 0 < self.prior < math.inf:
+            raise InputError("base.fourier_scale and base.prior must be positive.")
+        if self.tolerance is not None and not 0 < self.tolerance < math.inf:
+            raise InputError("base.tolerance must be positive.")
+        _ = self.descent  # checks its part of the settings
+
+    @property
+    def descent(self) -> Descent:
+        return Descent(self.epochs, self.learning_rate, self.schedule, self.optimizer)
+
+    @property
+    def work(self) -> float:
+        """Floating-point operations that Gauss-Newton may use."""
+        return WORK.get(jax.default_backend(), 1e14) if self.newton_work is None else self.newton_work
+
+    @property
+    def trains(self) -> bool:
+        return bool(self.epochs or self.polish or self.newton)
+
+    def channels(self, problem: Problem, key: PRNGKeyArray | int, elsewhere: bool = False) -> tuple[Channel, ...]:
+        """Those of a problem, at its points or at others, with the tolerance of these settings."""
+        made = problem.elsewhere(key) if elsewhere else problem.channels(key)
+        if self.tolerance is None:
+            return made
+        return tuple(
+            dataclasses.replace(c.with_sigma(self.tolerance), estimated=False) if c.estimated and c.noise == "exact" else c
+            for c in made
+        )
+
+    def network(self, domain: Box, fields: int, key: PRNGKeyArray) -> MLP:
+        frequency_key, network_key = jax.random.split(key)
+        frequencies = None
+        if self.fourier:
+            normal = jax.random.normal(frequency_key, (self.fourier, domain.dimension))
+            frequencies = Frozen(2 * np.pi * self.fourier_scale * normal)
+        bounds = (domain.lower, domain.upper) if self.scale_inputs else None
+        return MLP.create(
+            domain.dimension,
+            self.hidden,
+            fields,
+            key=network_key,
+            activation=self.activation,
+            initialisation=self.initialisation,
+            encoding=Encoding(bounds=bounds, frequencies=frequencies),
+            output_scale=self.output_scale,
+        )
+
+
+def create_solutions(base: Base, problems: Sequence[Problem], keys: PRNGKeyArray) -> Solution:
+    """Untrained solutions, one per seed, stacked."""
+    networks = _networks(base, problems[0].domain, len(problems[0].fields), keys)
+    return stack([p.solution(network) for p, network in zip(problems, unstack(networks, len(problems)), strict=True)])
+
+
+@runs_once
+def _networks(base: Base, domain: Box, fields: int, keys: PRNGKeyArray) -> MLP:
+    return over_seeds(lambda key: base.network(domain, fields, key), keys)
+
+
+@runs_once
+def purposes(keys: PRNGKeyArray, number: int) -> PRNGKeyArray:
+    """Independent keys for several purposes from one key per seed; axes purposes, seeds."""
+    return jax.vmap(lambda key: jax.random.split(key, number), out_axes=1)(keys)
+
+
+@runs_once
+def fold_in(keys: PRNGKeyArray, number: int) -> PRNGKeyArray:
+    """Other keys, one for each."""
+    return jax.vmap(lambda key: jax.random.fold_in(key, number))(keys)

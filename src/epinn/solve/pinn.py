@@ -1,0 +1,156 @@
+"""The base PINN: a network, and the unknown parameters, fitted to the channels of a problem."""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from ..derivatives.network import Solution, trainable
+from ..errors import Diverged
+from ..problem.channel import Channel
+from ..problem.problem import Problem, as_key, as_points
+from ..progress import Progress
+from .adam import Weights
+from .config import Base, create_solutions, fold_in, purposes
+from .noise import estimated
+from .seeds import stack, unstack
+from .stages import PinnObjective, descend, is_noisy
+from .whitened import Prior
+
+RESTART = "normal"  # wider weights leave the plateau around u = 0 on which others may get stuck
+
+
+@dataclass(frozen=True, eq=False)
+class Pinn:
+    """A trained base PINN. Call it at points for the fields there."""
+
+    solution: Solution
+    problem: Problem
+    channels: tuple[Channel, ...]
+    points_key: PRNGKeyArray | int = 0
+    base: Base = Base()
+    weights: Weights = Weights()
+    steps: list[int] = field(default_factory=list)
+    losses: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
+    seconds: float = 0.0
+    failure: str | None = None
+    warnings: list[str] = field(default_factory=list)
+    has_seen_all: bool = True  # whether it was trained on all its channels
+    regularised: bool = False  # whether the prior on the weights took part in its training
+    trained_elsewhere: bool = False
+
+    def __call__(self, points: Any) -> Float[Array, "n fields"]:
+        return self.solution(as_points(points, self.problem.domain))
+
+    def facing(self, problem: Problem) -> "Pinn":
+        """The same network before another problem (with more data, say), at the points that it was trained at."""
+        channels = settled(self.base, self.solution, problem, self.points_key)
+        return dataclasses.replace(self, problem=problem, channels=channels, has_seen_all=False)
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Rows of all channels, and parameters."""
+        parameters = jax.tree.leaves(trainable(self.solution)[0])
+        return sum(channel.target.size for channel in self.channels), sum(leaf.size for leaf in parameters)
+
+    @property
+    def sigmas(self) -> dict[str, float]:
+        """What was estimated, by channel."""
+        return {channel.name: float(channel.sigma[0]) for channel in self.channels if channel.estimated}
+
+    def with_sigmas(self, sigmas: Mapping[str, float]) -> "Pinn":
+        """This PINN with other estimates."""
+        channels = tuple(c.with_sigma(sigmas[c.name]) if c.name in sigmas else c for c in self.channels)
+        return dataclasses.replace(self, channels=channels)
+
+
+def fit(
+    problem: Problem,
+    *,
+    key: PRNGKeyArray | int = 0,
+    base: Base = Base(),
+    weights: Weights = Weights(),
+    progress: Progress | None = None,
+) -> Pinn:
+    """Train a base PINN on a problem."""
+    (pinn,) = fit_seeds([problem], keys=[key], base=base, weights=weights, progress=progress)
+    if pinn.failure:
+        raise Diverged(pinn.failure)
+    return pinn
+
+
+def fit_seeds(
+    problems: Sequence[Problem],
+    *,
+    keys: Sequence[PRNGKeyArray | int],
+    base: Base = Base(),
+    weights: Weights = Weights(),
+    progress: Progress | None = None,
+) -> list[Pinn]:
+    """Train one base PINN per seed, all at once. The problems may differ in their data, not in their equations.
+
+    A seed that diverges says so in `failure`; the others go on.
+    """
+    problem, report = problems[0], progress or Progress()
+    for other in problems[1:]:
+        problem.check_same_equations(other)
+    point_keys, network_keys, train_keys = purposes(jnp.stack([as_key(key) for key in keys]), 3)
+    channels, elsewhere = (
+        tuple(stack([base.channels(p, key, elsewhere=other) for p, key in zip(problems, point_keys, strict=True)]))
+        for other in (False, True)
+    )
+
+    def start(seeds: Sequence[int], attempt: int) -> Solution:
+        some, keys = [problems[i] for i in seeds], network_keys[np.asarray(seeds)]
+        if attempt == 0:
+            return create_solutions(base, some, keys)
+        return create_solutions(dataclasses.replace(base, initialisation=RESTART), some, fold_in(keys, attempt))
+
+    prior = bayesian_prior(problems, start(range(len(problems)), 0), base.prior) if is_noisy(channels) else None
+    fits = descend(base, problems, start, channels, elsewhere, prior, train_keys, weights, report)
+    return [
+        Pinn(
+            solution=found.solution,
+            problem=p,
+            channels=found.channels,
+            points_key=key,
+            base=base,
+            weights=weights,
+            steps=found.steps,
+            losses=found.losses,
+            seconds=found.seconds,
+            failure=found.failure,
+            warnings=found.misfits,
+            regularised=bool(base.newton) and is_noisy(channels),
+        )
+        for found, p, key in zip(fits, problems, point_keys, strict=True)
+    ]
+
+
+def settled(base: Base, solution: Solution, problem: Problem, key: PRNGKeyArray | int) -> tuple[Channel, ...]:
+    """The channels of a problem with the sigma that a trained solution suggests where nobody gave it."""
+    channels, elsewhere = (stack([base.channels(problem, key, elsewhere=other)]) for other in (False, True))
+    stacked = stack([solution])
+    prior = bayesian_prior([problem], stacked, base.prior)
+    (found,) = unstack(estimated(tuple(channels), tuple(elsewhere), stacked, PinnObjective, prior), 1)
+    return found
+
+
+def bayesian_prior(problems: Sequence[Problem], solution: Solution, width: float) -> Prior:
+    """That of Bayesian PINNs, for a stacked solution: around zero for weights, around the guess for unknowns."""
+    parameters = trainable(solution)[0]
+
+    def filled(value: float, of_unknown: str) -> Solution:
+        network = jax.tree.map(lambda leaf: jnp.asarray(np.full(leaf.shape, value, leaf.dtype)), parameters.network)
+        raw = {
+            name: jnp.asarray(np.asarray([getattr(p.parameters[name], of_unknown) for p in problems], leaf.dtype))
+            for name, leaf in parameters.raw.items()
+        }
+        return dataclasses.replace(parameters, network=network, raw=raw)
+
+    return Prior(filled(0.0, "raw"), filled(width, "scale"))

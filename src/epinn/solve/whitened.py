@@ -1,0 +1,95 @@
+"""The rows of a problem in units of their noise, as a function of its parameters in units of their prior.
+
+Gauss-Newton and the linearised posterior both begin here.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.flatten_util import ravel_pytree
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from ..derivatives import memory
+from ..problem.channel import Channel, mean_square
+from .adam import Objective
+from .seeds import unraveller
+
+DENSE = 4000  # rows or parameters up to which a matrix of that side is factorised
+
+
+class Prior(eqx.Module):
+    """A Gaussian one on all parameters; the squared distance in units of its width joins the sum of squares."""
+
+    center: Any  # trees like the parameters
+    spread: Any
+
+
+class System(eqx.Module):
+    """The residuals of one seed in units of their noise, as a function of one vector: its parameters in units of the prior's
+    width. A squared length is then a number of standard deviations everywhere."""
+
+    objective: Objective
+    channels: tuple[Channel, ...]
+    key: PRNGKeyArray
+    prior: Prior | None
+    like: Any = eqx.field(static=True)
+    to_the_mode: bool = eqx.field(static=True, default=False)  # or only until a step brings little
+
+    def loss(self, parameters: Float[Array, " p"]) -> Float[Array, ""]:
+        return jnp.sum(self.rows(parameters) ** 2) + self.ridge * jnp.sum(self.from_center(parameters) ** 2)
+
+    @property
+    def ridge(self) -> float:
+        """What the prior adds to the diagonal of J'J."""
+        return 0.0 if self.prior is None else 1.0
+
+    def from_center(self, parameters: Float[Array, " p"]) -> Float[Array, " p"]:
+        return parameters if self.prior is None else parameters - ravel_pytree(self.prior.center)[0] / self._width
+
+    def vector(self, tree: Any) -> Float[Array, " p"]:
+        return ravel_pytree(tree)[0] / self._width
+
+    def tree(self, parameters: Float[Array, " p"]) -> Any:
+        return unraveller(self.like)(parameters * self._width)
+
+    def rows(self, parameters: Float[Array, " p"]) -> Float[Array, " m"]:
+        found = self._residuals(parameters, self.channels)
+        return jnp.concatenate([(row * c.whitening[:, None]).ravel() for c, row in zip(self.channels, found, strict=True)])
+
+    def jacobian(self, parameters: Float[Array, " p"]) -> Float[Array, "m p"]:
+        """Row by row: every point sees the parameters on its own, so that a row costs one point and not all of them."""
+        parts = []
+        for channel in self.channels:
+
+            def at_point(parameters: Float[Array, " p"], point: Channel) -> Float[Array, "... k"]:
+                return self._residuals(parameters, (point,))[0][..., 0, :]
+
+            part = jax.vmap(jax.jacrev(at_point), in_axes=(None, 0))(parameters, channel.apart())  # n, ..., k, p
+            part = part - jnp.mean(part, axis=0) if channel.centred else part
+            part = jnp.moveaxis(part * channel.whitening.reshape(-1, *[1] * (part.ndim - 1)), 0, -3)
+            parts.append(part.reshape(-1, part.shape[-1]))
+        return jnp.concatenate(parts)
+
+    def mean_squares(self, parameters: Float[Array, " p"]) -> Float[Array, " channels"]:
+        """Of the residuals themselves, by channel: what a progress bar shows."""
+        return jnp.stack([mean_square(row) for row in self._residuals(parameters, self.channels)])
+
+    @property
+    def _width(self) -> Float[Array, " p"] | float:
+        return 1.0 if self.prior is None else ravel_pytree(self.prior.spread)[0]
+
+    def _residuals(self, parameters: Float[Array, " p"], channels: Sequence[Channel]) -> list[Float[Array, "... n k"]]:
+        return self.objective.residuals(self.tree(parameters), channels, self.objective.prepare(channels), self.key)
+
+
+def double(tree: Any) -> Any:
+    """The tree with all its real arrays in double precision."""
+    return jax.tree.map(lambda leaf: jnp.asarray(np.asarray(leaf), jnp.float64) if eqx.is_inexact_array(leaf) else leaf, tree)
+
+
+def is_dense(rows: int, parameters: int) -> bool:
+    return min(rows, parameters) <= DENSE and 8 * rows * parameters <= memory.available()

@@ -1,0 +1,97 @@
+"""Base PINNs in files: trained once, named after what they have seen."""
+
+import numpy as np
+import pytest
+
+from epinn import Progress
+from epinn.app.plan import Plan
+from epinn.app.settings import preset
+from epinn.app.source import find
+from epinn.app.store import trained as bases
+from epinn.app.store.trained import Bases
+
+pytestmark = pytest.mark.usefixtures("quick_compile")
+
+TINY = {
+    "base.hidden": (8,),
+    "base.epochs": 20,
+    "base.newton": 0,
+    "base.restarts": 0,
+    "points.collocation": 8,
+    "points.sensors": 5,
+}
+
+
+def plan(noises=(0.1,), seeds=(0, 1)):
+    return Plan(find("poisson1d"), ("epinet",), noises, seeds, preset("fast", "poisson1d").changed(TINY))
+
+
+@pytest.fixture
+def trainings(monkeypatch):
+    """How often a training was started."""
+    count, fit = [], bases.fit_base
+
+    def counted(*arguments, epochs=None, **options):
+        if epochs is None:
+            count.append(arguments)
+        return fit(*arguments, epochs=epochs, **options)
+
+    monkeypatch.setattr(bases, "fit_base", counted)
+    return count
+
+
+def values(pinns):
+    return [np.asarray(pinn([[0.3], [-0.2]])) for pinn in pinns]
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_what_is_there_is_read_and_not_trained_again(tmp_path, trainings):
+    first = Bases(tmp_path).get(plan(), Progress())
+    second = Bases(tmp_path).get(plan(), Progress())
+    assert len(trainings) == 1
+    np.testing.assert_array_equal(values(first), values(second))
+    assert [p.seconds for p in first] == [p.seconds for p in second]
+
+
+def test_one_seed_more_is_trained_and_the_others_stay(tmp_path, trainings):
+    before = Bases(tmp_path).get(plan(), Progress())
+    Bases(tmp_path).get(plan(seeds=(2,)), Progress())
+    all_three = Bases(tmp_path).get(plan(seeds=(0, 1, 2)), Progress())
+    assert len(trainings) == 2
+    np.testing.assert_array_equal(values(before), values(all_three[:2]))
+
+
+def test_files_are_named_after_what_the_base_has_seen(tmp_path):
+    Bases(tmp_path).get(plan(), Progress())
+    Bases(tmp_path).get(plan(), Progress(), sees_data=False)
+    Bases(tmp_path).get(plan((0.1, 0.3), (0,)), Progress())
+    expected = {"base", "base-noise0.1", "base-noise0.3", "base-physics"}
+    assert {name for name in names(tmp_path) if name.endswith(".json")} == {f"{name}.json" for name in expected}
+    assert "base-physics-seed1.safetensors" in names(tmp_path)
+    assert "base-noise0.3-seed0.safetensors" in names(tmp_path)
+
+
+def test_a_base_that_sees_no_data_is_the_same_at_every_noise_level_and_as_without_data(tmp_path):
+    blind = Bases(tmp_path).get(plan((0.1, 0.3), (0,)), Progress(), sees_data=False)
+    (alone,) = Bases(tmp_path).get(plan((0.0,), (0,)), Progress())
+    np.testing.assert_array_equal(values(blind)[0], values(blind)[1])
+    np.testing.assert_allclose(values(blind)[0], values([alone])[0], rtol=1e-5, atol=1e-6)
+
+
+def test_a_base_that_sees_no_data_is_given_back_with_all_conditions(tmp_path):
+    seen, blind = (Bases(tmp_path).get(plan(), Progress(), sees_data=s)[0] for s in (True, False))
+    assert [c.name for c in blind.channels] == [c.name for c in seen.channels]
+    for a, b in zip(blind.channels, seen.channels, strict=True):
+        np.testing.assert_array_equal(a.points, b.points)
+        np.testing.assert_array_equal(a.target, b.target)
+    assert np.abs(values([seen])[0] - values([blind])[0]).max() > 1e-3
+
+
+def test_forgetting_trains_anew(tmp_path, trainings):
+    Bases(tmp_path).get(plan(), Progress())
+    Bases(tmp_path).forget()
+    Bases(tmp_path).get(plan(), Progress())
+    assert len(trainings) == 2

@@ -1,0 +1,125 @@
+"""Repetition: coverage from distances, redraws that are kept, and what cannot be repeated."""
+
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+
+import epinn
+from epinn.app.plan import Plan
+from epinn.app.repetition import calibrate
+from epinn.app.report.calibration_plot import picture
+from epinn.app.settings import numbers, preset
+from epinn.app.source import Source, find
+from epinn.judge import calibration
+from epinn.judge.calibration import Redraw, Reliability, summarise
+from epinn.progress import Progress
+
+pytestmark = pytest.mark.usefixtures("quick_compile")
+
+TINY = {
+    "base.hidden": (8,),
+    "base.epochs": 30,
+    "base.newton": 3,
+    "base.restarts": 0,
+    "laplace.samples": 20,
+    "epinet.index_dim": 4,
+    "predict.draws": 20,
+}
+
+
+def plan(**changes):
+    settings = preset("fast", "poisson1d").changed(TINY)
+    whole = Plan(find("poisson1d"), ("laplace",), (0.1,), (0, 1, 2), settings, disturb={"equation": 0.1})
+    return dataclasses.replace(whole, **changes)
+
+
+def redraw(seed, distances, **unknowns):
+    metrics = dict.fromkeys(("sharpness", "coverage", "rmse", "crps", "interval_score", "time_s"), 1.0)
+    return Redraw("laplace", seed, np.asarray(distances), unknowns, metrics, [])
+
+
+def test_coverage_counts_the_points_whose_truth_is_within_the_band():
+    found = Reliability("laplace", [redraw(0, [0.5, 1.0, 3.0, 1.9]), redraw(1, [0.1, 2.5, 0.3, 1.0])])
+    assert found.coverage(0.95) == pytest.approx(6 / 8)
+    assert found.coverage(0.5) == pytest.approx(3 / 8)
+    np.testing.assert_allclose(found.conditional(0.95), [1, 0.5, 0.5, 1])
+    assert found.standard_error(0.95) == 0
+
+
+def test_gaussian_errors_of_the_right_size_are_covered_as_often_as_they_should():
+    rng = np.random.default_rng(0)
+    found = Reliability("laplace", [redraw(i, np.abs(rng.normal(size=500))) for i in range(200)])
+    for level in calibration.LEVELS:
+        assert found.coverage(level) == pytest.approx(level, abs=0.01)
+
+
+def test_the_interval_of_an_unknown_is_judged_too():
+    at = lambda mean: {"mean": mean, "std": 0.1, "exact": 2.0}  # noqa: E731
+    found = Reliability("laplace", [redraw(i, [0.0], k=at(mean)) for i, mean in enumerate((2.0, 2.19, 2.21, 1.7))])
+    assert found.unknowns() == {"k": {"coverage": 0.5, "std": pytest.approx(0.1)}}
+
+
+def test_redraws_are_kept_and_not_repeated(tmp_path, monkeypatch):
+    monkeypatch.setattr(calibration, "AT_ONCE", {"cpu": 2})
+    first = calibrate(plan(), tmp_path, Progress())
+    assert [(r.method, r.seed) for r in first] == [("laplace", 0), ("laplace", 1), ("laplace", 2)]
+    assert len({round(float(r.distances[0]), 6) for r in first}) == 3  # every redraw has noise of its own
+    monkeypatch.setattr(calibration, "fit_base", None)
+    again = calibrate(plan(), tmp_path, Progress())
+    np.testing.assert_allclose(again[2].distances, first[2].distances, atol=1e-4)
+    summary = summarise(again)[0].plain()
+    assert summary["redraws"] == 3
+    assert json.loads(json.dumps(summary)) == summary
+
+
+def test_redraws_of_other_settings_are_not_mixed(tmp_path, rejects):
+    (tmp_path / "redraws.json").write_text('{"identity": "other", "redraws": []}')
+    with rejects("another problem", "--out"):
+        calibrate(plan(), tmp_path, Progress())
+
+
+def test_without_a_truth_there_is_nothing_to_compare_with(tmp_path, rejects):
+    problem = epinn.Problem(domain=epinn.Box(x=(0, 1)), equation=lambda u: u.xx)
+    with rejects("exact"):
+        calibrate(plan(source=Source("mine", problem, ""), noises=(None,), disturb={}), tmp_path / "new", Progress())
+    assert not (tmp_path / "new").exists()
+
+
+def test_noise_can_be_put_on_any_kind_of_condition(rejects):
+    problem = epinn.problems.poisson1d(0.1)
+    noisy = problem.disturbed({"equation": 0.3}, key=1)
+    for before, after, again in zip(problem.channels(0), noisy.channels(0), noisy.channels(0), strict=True):
+        changed = np.asarray(after.target - before.target)
+        np.testing.assert_array_equal(after.target, again.target)
+        if before.kind == "equation":
+            assert changed.std() == pytest.approx(0.3, rel=0.2)
+            assert after.noise == "known"
+            assert float(after.sigma[0]) == pytest.approx(0.3)
+        else:
+            assert np.all(changed == 0)
+    with rejects("boundry", "did you mean 'boundary'"):
+        problem.disturbed({"boundry": 0.1}, key=0)
+    with rejects("equation", "positive"):
+        problem.disturbed({"equation": -1.0}, key=0)
+
+
+def test_noise_is_read_from_text(rejects):
+    assert numbers(["equation=0.1", "boundary=1e-2"]) == {"equation": 0.1, "boundary": 0.01}
+    with rejects("--sigma", "equation=much"):
+        numbers(["equation=much"])
+
+
+def test_the_same_measurements_again_are_no_repetition(tmp_path, rejects):
+    problem = epinn.problems.poisson1d(0.1)
+    with rejects("same measurements", "key"):
+        calibrate(plan(source=Source("mine", problem, ""), noises=(None,), disturb={"equation": 0.1}), tmp_path, Progress())
+
+
+@pytest.mark.parametrize("nothing", [None, float("nan")])
+def test_an_interval_that_is_no_number_holds_nothing(nothing):
+    made = [{"mean": 2.0, "std": 0.1, "exact": 2.0}, {"mean": nothing, "std": nothing, "exact": 2.0}]
+    found = Reliability("laplace", [redraw(i, [0.0], k=one) for i, one in enumerate(made)])
+    assert found.unknowns() == {"k": {"coverage": 0.5, "std": pytest.approx(0.1)}}
+    assert len(picture([found], epinn.Box(x=(0, 1))).axes[2].lines) == 2  # one interval, and the truth

@@ -1,0 +1,78 @@
+"""Verdicts: each word follows from what it should follow from."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+import epinn
+from epinn.judge.evaluation import Evaluation
+from epinn.judge.verdict import Evidence, Verdict, judge, overall
+from epinn.posterior.held_out import HeldOut
+from epinn.posterior.statistics import Prediction
+
+N = 200
+
+
+def seen(error=0.1, std=0.1, truth=True):
+    rng, exact = np.random.default_rng(0), np.sin(np.linspace(0, 6, N))[:, None]
+    prediction = Prediction(exact + error * rng.normal(size=(N, 1)), np.full((N, 1), std))
+    problem = epinn.Problem(domain=epinn.Box(x=(0, 6)), equation=lambda u: u.xx + u)
+    return Evaluation(problem, "m", np.zeros((N, 1)), (N,), prediction, exact if truth else None, {}, {}, 0.0)
+
+
+def held_out(scale, number=40):
+    return HeldOut(scale * np.random.default_rng(1).normal(size=number), np.zeros(number), np.ones(number))
+
+
+BLIND = Evidence(seen(truth=False))
+
+
+@pytest.mark.parametrize(
+    ("evidence", "word", "part"),
+    [
+        (Evidence(seen()), "trustworthy", "the truth is in the 95% band at"),
+        (Evidence(seen(error=0.3)), "too narrow", "the truth is in the 95% band at 5"),
+        (Evidence(seen(error=0.001)), "too wide", "0.0096 of the standard deviation"),
+        (Evidence(seen(error=1e-6, std=1e-4)), "trustworthy", "100%"),  # idle, but who would mind
+        (
+            Evidence(seen(), complaints=["the residuals are far above; try more."]),
+            "not converged",
+            "the residuals are far above",
+        ),
+        (Evidence(seen(), diagnostics={"doubt": "the bound still rises: try more."}), "not converged", "the bound still rises"),
+        (
+            Evidence(seen(truth=False), diagnostics={"guarantee": "...", "factor": 2.0, "held_out": 40}),
+            "trustworthy",
+            "40 held-out measurements made it 2.0 times as wide",
+        ),
+        (Evidence(seen(truth=False), held_out=held_out(0.2)), "too wide", "off by 0.1"),
+        (Evidence(seen(), diagnostics={"rhat": 1.3, "acceptance": 0.8}), "not converged", "R-hat of the field 1.30"),
+        (Evidence(seen(), diagnostics={"rhat": None, "acceptance": 0.0}), "not converged", "hardly moved"),
+        (Evidence(seen(), diagnostics={"rhat": 1.004, "acceptance": 0.8}), "trustworthy", "R-hat of the field 1"),
+        (BLIND, "not checked", "nothing"),
+        (dataclasses.replace(BLIND, residuals="residuals: equation 1e-4"), "trustworthy", "1e-4"),
+        (
+            dataclasses.replace(BLIND, reference=np.full((N, 1), 0.1)),
+            "trustworthy",
+            "1.0 times that of the linearised",
+        ),
+        (dataclasses.replace(BLIND, residuals="small", allowance=0.3), "trustworthy", "known to 0.3 only"),
+        (dataclasses.replace(BLIND, reference=np.full((N, 1), 0.1), allowance=0.3), "trustworthy", "of its own posterior"),
+        (dataclasses.replace(BLIND, reference=np.full((N, 1), 0.3)), "too narrow", "0.33 times"),
+        (dataclasses.replace(BLIND, reference=np.full((N, 1), 0.01)), "too wide", "10 times"),
+        (dataclasses.replace(BLIND, held_out=held_out(1.0)), "trustworthy", "of 40 held-out"),
+        (dataclasses.replace(BLIND, held_out=held_out(2.0)), "too narrow", "of 40 held-out"),
+    ],
+)
+def test_the_word_and_its_reason(evidence, word, part):
+    verdict = judge(evidence)
+    assert verdict.word == word
+    assert part in "; ".join(verdict.why)
+
+
+def test_several_seeds_are_one_sentence():
+    verdicts = [Verdict("trustworthy", ("a",)), Verdict("too narrow", ("b",)), Verdict("trustworthy", ("c",))]
+    text = overall([verdict.plain() for verdict in verdicts], [4, 5, 6])
+    assert text == "trustworthy in 2 of 3 seeds (seed 4: a); too narrow in 1"
+    assert overall([verdicts[1].plain()], [0]) == "too narrow (b)"

@@ -1,0 +1,359 @@
+"""Every condition vanishes on a solution that satisfies it, and on no other; mistakes in it are named."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from epinn.derivatives.network import Opaque
+from epinn.problem.channel import TOLERANCE, mean_square, residuals
+from epinn.problem.conditions import Constant, Data, Dirichlet, Equation, Initial, Neumann, Periodic, Robin
+from epinn.problem.domain import Box
+from epinn.problem.problem import Points, Problem, Unknown
+
+pytestmark = pytest.mark.usefixtures("quick_compile")
+
+LINE = Box(x=(0, 1))
+SQUARE = Box(x=(0, 1), y=(-1, 2))
+SPACETIME = Box(x=(0, 1), t=(2, 3))
+FEW = Points(collocation=9, boundary=4, sampling="grid")
+
+
+def nothing():
+    return 0.0
+
+
+def leftovers(domain, condition, *candidates, fields=("u",), unknowns=None):
+    """The largest residual of one condition on each of some candidates, functions of the coordinates."""
+    problem = Problem(domain, condition, fields=fields, unknowns=unknowns or {}, points=FEW)
+
+    @jax.jit
+    def largest():
+        (channel,) = problem.channels(0)
+        found = []
+        for candidate in candidates:
+            (residual,) = residuals([channel], problem.solution(Opaque(_stacked(candidate))))
+            assert residual.shape == (len(channel.points), channel.operator.size)
+            found.append(jnp.max(jnp.abs(residual)))
+        return found
+
+    return [float(value) for value in largest()]
+
+
+def _stacked(candidate):
+    def function(x):
+        values = candidate(*x)
+        return jnp.stack([jnp.asarray(value, x.dtype) for value in (values if isinstance(values, tuple) else (values,))])
+
+    return function
+
+
+def channel(condition, domain=LINE, **options):
+    return Problem(domain, nothing, extra=condition, points=FEW, **options).channels(0)[1]
+
+
+CASES = {
+    "dirichlet": (LINE, Dirichlet(2.0), lambda x: 2 + x * (1 - x), lambda x: 2 + x),
+    "dirichlet function": (SQUARE, Dirichlet(lambda x, y: x * y), lambda x, y: x * y, lambda x, y: x * y + 0.1),
+    "dirichlet one face": (SQUARE, Dirichlet(0.0, on="x=1"), lambda x, y: (1 - x) * y, lambda x, y: x),
+    "dirichlet two faces": (SQUARE, Dirichlet(0.0, on="x=1, y=2"), lambda x, y: (1 - x) * (2 - y), lambda x, y: 1 - x),
+    "dirichlet not in time": (SPACETIME, Dirichlet(0.0), lambda x, t: x * (1 - x) * t, lambda x, t: x * t),
+    "dirichlet in time": (SPACETIME, Dirichlet(0.0, on="t=3"), lambda x, t: (3 - t) * x, lambda x, t: (2 - t) * x),
+    "neumann": (SQUARE, Neumann(0.0), lambda x, y: x**2 * (1 - x) ** 2 + 7, lambda x, y: x**2),
+    "neumann line": (LINE, Neumann(1.0), lambda x: x**2 - x, lambda x: x),
+    "robin": (LINE, Robin(2.0, 3.0, lambda x: 5 * jnp.exp(x), on="x=1"), lambda x: jnp.exp(x), lambda x: jnp.exp(-x)),
+    "robin low": (LINE, Robin(2.0, 3.0, -1.0, on="x=0"), lambda x: jnp.exp(x), lambda x: jnp.exp(-x)),
+    "periodic": (LINE, Periodic("x"), lambda x: jnp.sin(2 * jnp.pi * x), lambda x: jnp.sin(jnp.pi * x)),
+    "periodic in y": (SQUARE, Periodic("y"), lambda x, y: x * jnp.cos(2 * jnp.pi / 3 * y), lambda x, y: x + y),
+    "periodic values": (SQUARE, Periodic("x", order=0), lambda x, y: x * (1 - x) * y, lambda x, y: x * y),
+    "periodic slopes": (LINE, Periodic("x", order=1), lambda x: (x * (1 - x)) ** 2, lambda x: x * (1 - x)),
+    "periodic curvature": (LINE, Periodic("x", order=2), lambda x: (x * (1 - x)) ** 3, lambda x: x**3 - 1.5 * x**2 + 0.5 * x),
+    "initial": (SPACETIME, Initial(lambda x: x**2), lambda x, t: x**2 + (t - 2), lambda x, t: x**2 + t),
+    "initial number": (SPACETIME, Initial(1.0), lambda x, t: 1 + x * (t - 2), lambda x, t: x),
+    "initial velocity": (SPACETIME, Initial(3.0, order=1), lambda x, t: x + 3 * t, lambda x, t: 3 + x * t),
+    "data": (LINE, Data([0.2, 0.4], [0.04, 0.16]), lambda x: x**2, lambda x: x),
+    "data of an operator": (LINE, Data([0.2, 0.4], [0.4, 0.8], operator=lambda u: u.x), lambda x: x**2, lambda x: x),
+    "data in a column": (LINE, Data([[0.2], [0.4]], [[0.04], [0.16]]), lambda x: x**2, lambda x: x),
+    "data in the plane": (SQUARE, Data([[0.5, 1], [0.2, -1]], [0.5, -0.2]), lambda x, y: x * y, lambda x, y: x),
+    "equation": (SQUARE, Equation(lambda u: u.xx + u.yy), lambda x, y: x**2 - y**2, lambda x, y: x**2 + y**2),
+    "equation with a source": (LINE, Equation(lambda u, x: u.xx - 6 * x), lambda x: x**3, lambda x: x**2),
+    "equation with a number": (LINE, Equation(lambda u: u.xx, 2.0), lambda x: x**2, lambda x: x**3),
+    "equation with a function": (LINE, Equation(lambda u: u.xx, lambda x: 6 * x), lambda x: x**3, lambda x: x**2),
+    "equation with values": (
+        LINE,
+        Equation(lambda u: u.xx, [1.2, 2.4], points=[0.2, 0.4]),
+        lambda x: x**3,
+        lambda x: x**2,
+    ),
+    "equation with given values": (
+        LINE,
+        Equation(lambda u, f: u.xx - f, points=[0.2, 0.4], given={"f": [1.2, 2.4]}),
+        lambda x: x**3,
+        lambda x: x**2,
+    ),
+    "equation with given values in p": (
+        LINE,
+        Equation(lambda u, p: u.xx - p.f * p.x, points=[0.2, 0.4], given={"f": [6, 6]}),
+        lambda x: x**3,
+        lambda x: x**2,
+    ),
+    "fourth order": (LINE, Equation(lambda u: u.xxxx), lambda x: x**3, lambda x: x**4),
+    "wave": (SPACETIME, Equation(lambda u: u.tt - 4 * u.xx), lambda x, t: jnp.sin(x - 2 * t), lambda x, t: jnp.sin(x - t)),
+    "mixed": (SPACETIME, Equation(lambda u: u.xt), lambda x, t: x**2 + jnp.exp(t), lambda x, t: x * t),
+}
+
+
+@pytest.mark.usefixtures("x64")
+@pytest.mark.parametrize("case", CASES)
+def test_a_condition_vanishes_on_its_solution_and_on_no_other(case):
+    domain, condition, right, wrong = CASES[case]
+    satisfied, violated = leftovers(domain, condition, right, wrong)
+    assert satisfied < 1e-12
+    assert violated > 1e-2
+
+
+SYSTEMS = {
+    "cauchy-riemann": (Equation(lambda u, v: (u.x - v.y, u.y + v.x)), (lambda x, y: (x**2 - y**2, 2 * x * y))),
+    "dirichlet of v": (Dirichlet(0.0, field="v", on="x"), lambda x, y: (1.0, x * (1 - x))),
+    "neumann of v": (Neumann(0.0, field="v", on="y"), lambda x, y: (y, x)),
+    "periodic v": (Periodic("x", field="v"), lambda x, y: (x, jnp.sin(2 * jnp.pi * x))),
+    "data of v": (Data([[0.5, 1.0]], [3.0], field="v"), lambda x, y: (x, 2 + y)),
+    "constant v": (Constant("v"), lambda x, y: (x, 3.0)),
+}
+
+
+@pytest.mark.usefixtures("x64")
+@pytest.mark.parametrize("case", SYSTEMS)
+def test_conditions_of_a_system_concern_their_own_field(case):
+    condition, right = SYSTEMS[case]
+    swapped = lambda x, y: right(x, y)[::-1]  # noqa: E731
+    satisfied, violated = leftovers(SQUARE, condition, right, swapped, fields=("u", "v"))
+    assert satisfied < 1e-12
+    assert violated > 1e-2
+
+
+@pytest.mark.usefixtures("x64")
+@pytest.mark.parametrize(
+    ("face", "flux"),
+    [
+        ("x=0", lambda x, y: -(2 * x * y + 1)),
+        ("x=1", lambda x, y: 2 * x * y + 1),
+        ("y=-1", lambda x, y: -(x**2 + 3 * y**2)),
+        ("y=2", lambda x, y: x**2 + 3 * y**2),
+    ],
+)
+def test_normals_point_outward_on_every_side_of_a_square(face, flux):
+    u = lambda x, y: x**2 * y + y**3 + x  # noqa: E731
+    satisfied, violated = leftovers(SQUARE, Neumann(flux, on=face), u, lambda x, y: -u(x, y))
+    assert satisfied < 1e-12
+    assert violated > 1e-2
+
+
+@pytest.mark.usefixtures("x64")
+def test_normals_of_all_sides_go_with_their_own_points():
+    """The flux of u = x + 10 y through the sides is -1, 1, -10, 10, in this order."""
+    problem = Problem(SQUARE, nothing, boundary=Neumann(0.0), points=FEW)
+    channels = problem.channels(0)
+    solution = problem.solution(Opaque(lambda x: x[:1] + 10 * x[1:]))
+    flux = np.asarray(jax.jit(lambda: residuals(channels, solution))()[1])
+    points = np.asarray(channels[1].points)
+    for axis, end, expected in [(0, 0, -1), (0, 1, 1), (1, -1, -10), (1, 2, 10)]:
+        block = slice(4 * (2 * axis + (expected > 0)), 4 * (2 * axis + (expected > 0)) + 4)
+        np.testing.assert_array_equal(points[block, axis], end)
+        np.testing.assert_allclose(flux[block], expected)
+
+
+@pytest.mark.usefixtures("x64")
+@pytest.mark.parametrize("domain", [Box(x=(-1, 1), y=(-1, 1)), Box(x=(-1, 1), y=(-1, 1), t=(0, 1))])
+def test_own_points_bring_their_own_normals(domain):
+    """On a circle of radius 1/2, r^2 has the outward slope 1; normals have no component in time."""
+    angle = np.linspace(0, 6, 7)
+    normals = np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    points = np.concatenate([normals / 2, np.full((7, domain.dimension - 2), 0.3)], axis=1)
+    u = lambda x, y, *t: x**2 + y**2 + sum(t)  # noqa: E731
+    own = {"points": points, "normals": normals}
+    assert leftovers(domain, Neumann(1.0, **own), u, lambda *x: -u(*x)) == [pytest.approx(0, abs=1e-12), pytest.approx(2)]
+    assert leftovers(domain, Robin(2.0, 1.0, 1.5 + 0.6 * (domain.dimension - 2), **own), u) == [pytest.approx(0, abs=1e-12)]
+
+
+@pytest.mark.usefixtures("x64")
+def test_own_points_of_an_interval_take_flat_normals():
+    condition = Neumann([-2.0, 2.0], points=[0.0, 1.0], normals=[-1.0, 1.0])
+    assert leftovers(LINE, condition, lambda x: 2 * x, lambda x: -2 * x) == [0, 4]
+
+
+@pytest.mark.usefixtures("x64")
+def test_dirichlet_values_at_own_points_need_no_normals():
+    condition = Dirichlet([0.5, -0.2], points=[[0.5, 1], [0.2, -1]])
+    assert leftovers(SQUARE, condition, lambda x, y: x * y, lambda x, y: x * y + 1) == [0, 1]
+
+
+@pytest.mark.usefixtures("x64")
+@pytest.mark.parametrize("unknown", [Unknown(2.5), Unknown(2.5, positive=True), 2.5])
+def test_unknown_parameters_enter_the_equation(unknown):
+    decay = Equation(lambda u, k: u.x + k * u)
+    satisfied, violated = leftovers(
+        LINE, decay, lambda x: jnp.exp(-2.5 * x), lambda x: jnp.exp(-2.0 * x), unknowns={"k": unknown}
+    )
+    assert satisfied < 1e-12
+    assert violated > 1e-2
+
+
+@pytest.mark.usefixtures("x64")
+def test_a_constant_field_is_judged_by_its_variance():
+    problem = Problem(SQUARE, nothing, extra=Constant("u"), points=FEW)
+    channels = problem.channels(0)
+    solution = problem.solution(Opaque(lambda x: x[:1] * x[1:]))
+    rows = jax.jit(lambda: residuals(channels, solution))()[1]
+    values = np.prod(np.asarray(channels[1].points), axis=1)
+    np.testing.assert_allclose(rows[:, 0], values - values.mean(), atol=1e-14)
+    np.testing.assert_allclose(mean_square(rows), values.var())
+
+
+def test_both_sides_of_a_periodic_condition_face_each_other():
+    for sampling in ("grid", "uniform"):
+        problem = Problem(SQUARE, nothing, extra=Periodic("x"), points=Points(9, 4, sampling=sampling))
+        sides = problem.channels(0)[1]
+        np.testing.assert_array_equal(sides.points[:, 0], 0)
+        np.testing.assert_array_equal(sides.partner[:, 0], 1)
+        np.testing.assert_array_equal(sides.points[:, 1], sides.partner[:, 1])
+
+
+def test_an_initial_condition_sits_at_the_beginning_of_time():
+    np.testing.assert_array_equal(channel(Initial(0.0), SPACETIME).points[:, 1], 2)
+
+
+@pytest.mark.parametrize(
+    ("condition", "noise", "sigma"),
+    [
+        (Dirichlet(0.0), "exact", [TOLERANCE]),
+        (Dirichlet(0.0, tolerance=0.5), "exact", [0.5]),
+        (Dirichlet(0.0, sigma=0.25), "known", [0.25]),
+        (Data([0.1, 0.2], [1, 2]), "unknown", [TOLERANCE]),
+        (Data([0.1, 0.2], [1, 2], sigma=0.25), "known", [0.25]),
+        (Data([0.1, 0.2], [1, 2], sigma=[0.25, 4]), "known", [0.25, 4]),
+        (Data([0.1, 0.2], [1, 2], sigma=np.array(0.25)), "known", [0.25]),
+        (Data([0.1, 0.2], [1, 2], sigma=None), "exact", [TOLERANCE]),
+    ],
+)
+def test_noise_is_said_not_guessed(condition, noise, sigma):
+    made = channel(condition)
+    assert made.noise == noise
+    np.testing.assert_allclose(made.sigma, sigma)
+
+
+@pytest.mark.parametrize(
+    ("condition", "kind", "name", "sampled"),
+    [
+        (Equation(lambda u: u), "equation", "equation", True),
+        (Equation(lambda u: u, points=[0.5]), "equation", "equation", False),
+        (Dirichlet(0.0), "boundary", "boundary", True),
+        (Dirichlet(0.0, points=[0.5]), "boundary", "boundary", False),
+        (Neumann(0.0), "boundary", "neumann", True),
+        (Robin(1.0, 1.0), "boundary", "robin", True),
+        (Periodic("t"), "boundary", "periodic", True),
+        (Initial(0.0), "initial", "initial", True),
+        (Data([[0.5, 2.0]], [1.0]), "data", "data", False),
+        (Constant("u"), "constraint", "constant", True),
+        (Dirichlet(0.0, name="inlet"), "boundary", "inlet", True),
+    ],
+)
+def test_channels_say_what_they_are(condition, kind, name, sampled):
+    domain = LINE if getattr(condition, "points", None) == [0.5] else SPACETIME
+    made = Problem(domain, condition, points=FEW).channels(0)[0]
+    assert (made.kind, made.name, made.sampled) == (kind, name, sampled)
+
+
+def test_a_weight_is_handed_on():
+    assert channel(Dirichlet(0.0, weight=3.0)).weight == 3.0
+    assert channel(Dirichlet(0.0)).weight is None
+
+
+def test_equal_built_in_conditions_share_their_compiled_code():
+    first, second = channel(Neumann(1.0)), channel(Neumann(2.0))
+    assert first.operator.function == second.operator.function
+    assert hash(first.operator.function) == hash(second.operator.function)
+
+
+NAN, INF = float("nan"), float("inf")
+
+
+@pytest.mark.parametrize(
+    ("condition", "words"),
+    [
+        # shapes
+        (Data([0.1, 0.2], [1.0, 2.0, 3.0]), ("data", "(3, 1)", "2")),
+        (Data([0.1, 0.2], [[1.0, 2.0], [1.0, 2.0]]), ("data", "(2, 2)", "(2, 1)")),
+        (Data([[0.1, 0.2]], [1.0]), ("data", "(1, 2)", "x")),
+        (Data(0.1, [1.0]), ("data", "()", "x")),
+        (Data([], []), ("data", "(0,)")),
+        (Data([0.1], [1.0], name="thermometer", operator=lambda u: (u, u.x)), ("thermometer", "(1, 2)")),
+        (Dirichlet([1.0, 2.0, 3.0]), ("boundary", "(3, 1)")),
+        (Equation(lambda u, f: u - f, points=[0.1, 0.2], given={"f": [1.0]}), ("f", "equation", "(1,)")),
+        (Equation(lambda u: u, [1.0], points=[0.1, 0.2]), ("equation", "(1, 1)", "(2, 1)")),
+        (Neumann(0.0, points=[0.0, 1.0], normals=[1.0]), ("neumann", "normals")),
+        (Neumann(0.0, points=[0.0, 1.0], normals=[-1.0, 1.0, 1.0]), ("neumann", "normals")),
+        (Neumann(0.0, points=[0.0, 1.0], normals=[[-1.0, 0.0], [1.0, 0.0]]), ("neumann", "normals")),
+        # values
+        (Data([0.1, 0.2], [1.0, NAN]), ("data", "NaN", "1")),
+        (Data([0.1, INF], [1.0, 2.0]), ("data", "infinity", "1")),
+        (Data(["a"], [1.0]), ("data",)),
+        (Data([0.1], ["a"]), ("data",)),
+        (Dirichlet(NAN), ("boundary", "NaN")),
+        (Dirichlet(lambda x: jnp.log(-1 - x)), ("boundary", "NaN")),
+        (Equation(lambda u, f: u - f, points=[0.1], given={"f": [NAN]}), ("f", "equation")),
+        (Neumann(0.0, points=[0.0], normals=[NAN]), ("neumann",)),
+        # where
+        (Data([0.1, 1.2, 1.3], [1.0, 2.0, 3.0]), ("data", "2 of 3", "1.2")),
+        (Dirichlet(0.0, points=[-0.5]), ("boundary", "1 of 1", "-0.5")),
+        (Dirichlet(0.0, on="y=0"), ("y", "x")),
+        (Dirichlet(0.0, on="x=0.5"), ("x=0.5", "x=0", "x=1")),
+        (Periodic("z"), ("z", "x")),
+        (Periodic("x=0"), ("x=0",)),
+        (Initial(0.0), ("initial", "t")),
+        (Neumann(0.0, points=[0.0]), ("neumann", "normals")),
+        # noise
+        (Data([0.1], [1.0], sigma=0.0), ("sigma", "data")),
+        (Data([0.1], [1.0], sigma=-1.0), ("sigma", "data")),
+        (Data([0.1], [1.0], sigma=NAN), ("sigma", "data")),
+        (Data([0.1, 0.2], [1.0, 2.0], sigma=[1.0, 0.0]), ("sigma", "data")),
+        (Data([0.1, 0.2], [1.0, 2.0], sigma=[1.0, 2.0, 3.0]), ("sigma", "data", "(3,)")),
+        (Data([0.1], [1.0], sigma="unkown"), ("sigma", "data", "unkown")),
+        (Data([0.1], [1.0], name="thermometer", sigma=0.0), ("sigma", "thermometer")),
+        (Dirichlet(0.0, tolerance=0.0), ("tolerance", "boundary")),
+        # names
+        (Dirichlet(0.0, field="v"), ("v", "u")),
+        (Constant("v"), ("v", "u")),
+        (Equation(lambda u, f: u - f), ("f",)),
+        (Equation(lambda u: u.t), ("u.t", "x")),
+        (Equation(lambda u, x: u - x, points=[0.1], given={"x": [1.0]}), ("x", "given")),
+        (Equation(lambda u: u, points=[0.1], given={"u": [1.0]}), ("u", "given")),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else type(value).__name__.lower(),
+)
+def test_mistakes_are_named(condition, words, rejects):
+    with rejects(*words):
+        channel(condition)
+
+
+@pytest.mark.parametrize("along", ["x,y", "x=0"])
+def test_periodic_sides_are_those_of_one_coordinate(along, rejects):
+    with rejects(along):
+        channel(Periodic(along), SQUARE)
+
+
+@pytest.mark.parametrize("normals", [[1.0, 0.0], [[1, 0], [1, 0], [0, 1]], [[1, 0, 0], [1, 0, 0]]], ids=repr)
+def test_normals_in_the_plane_have_one_row_per_point_and_two_columns(normals, rejects):
+    with rejects("normals"):
+        channel(Neumann(0.0, points=[[0, 1], [1, 1]], normals=normals), SQUARE)
+
+
+def test_there_is_no_normal_derivative_in_time(rejects):
+    with rejects("t=2"):
+        channel(Neumann(0.0, on="t=2"), SPACETIME)
+
+
+def test_given_values_need_points_of_their_own(rejects):
+    """Collocation points are drawn, and drawn anew: values for them belong nowhere."""
+    with rejects("f", "points"):
+        Problem(SQUARE, Equation(lambda u, f: u - f, given={"f": np.zeros(9)}), points=FEW).channels(0)

@@ -1,0 +1,262 @@
+"""A problem: names, short forms, points, unknowns, and its exact solution."""
+
+import dataclasses
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import epinn
+from epinn.derivatives.network import MLP, Opaque
+from epinn.problem.channel import residuals
+from epinn.problem.conditions import Constant, Data, Dirichlet, Equation, Initial, Neumann
+from epinn.problem.domain import Box
+from epinn.problem.problem import Points, Problem, Unknown, as_key, as_points
+
+pytestmark = pytest.mark.usefixtures("quick_compile")
+
+LINE = Box(x=(0, 1))
+SPACETIME = Box(x=(0, 1), t=(0, 1))
+
+
+def laplace(u):
+    return u.xx
+
+
+def heat(u, k):
+    return u.t - k * u.xx
+
+
+def decaying(x, t):
+    return jnp.exp(-0.5 * jnp.pi**2 * t) * jnp.sin(jnp.pi * x)
+
+
+def test_short_forms_mean_what_they_say():
+    problem = Problem(SPACETIME, lambda u: u.t, boundary=0.0, initial=lambda x: jnp.sin(x))
+    long = Problem(
+        SPACETIME, [Equation(lambda u: u.t)], boundary=[Dirichlet(0.0)], initial=(Initial(lambda x: jnp.sin(x)),), data=None
+    )
+    for short, full in zip(problem.channels(0), long.channels(0), strict=True):
+        assert (short.name, short.kind, short.operator.orders) == (full.name, full.kind, full.operator.orders)
+        np.testing.assert_array_equal(short.points, full.points)
+        np.testing.assert_array_equal(short.target, full.target)
+
+
+def test_several_equations_are_several_channels_with_their_names():
+    problem = Problem(
+        Box(x=(0, 1), y=(0, 1)),
+        {"mass": lambda u, v: u.x + v.y, "vorticity": lambda u, v: v.x - u.y},
+        fields=("u", "v"),
+        points=Points(16),
+    )
+    channels = problem.channels(0)
+    assert [channel.name for channel in channels] == ["mass", "vorticity"]
+    solution = problem.solution(Opaque(lambda x: jnp.array([x[1], x[0] ** 2])))
+    mass, vorticity = jax.jit(lambda: residuals(channels, solution))()
+    np.testing.assert_allclose(mass, 0, atol=1e-6)
+    np.testing.assert_allclose(vorticity[:, 0], 2 * channels[1].points[:, 0] - 1, atol=1e-6)
+
+
+def test_conditions_that_are_not_named_get_names_of_their_own():
+    problem = Problem(LINE, laplace, boundary=[Dirichlet(0.0), Dirichlet(1.0), Neumann(0.0), Dirichlet(2.0)])
+    assert [c.name for c in problem.channels(0)] == ["equation", "boundary", "boundary 2", "neumann", "boundary 3"]
+
+
+def test_conditions_of_the_interior_share_their_points():
+    problem = Problem(SPACETIME, {"a": lambda u: u.t, "b": lambda u: u.x}, extra=Constant("u"), points=Points(16))
+    a, b, constant = problem.channels(3)
+    np.testing.assert_array_equal(a.points, b.points)
+    np.testing.assert_array_equal(a.points, constant.points)
+
+
+def test_points_follow_the_key():
+    problem = Problem(SPACETIME, lambda u: u.t, boundary=0.0, points=Points(16, 8, sampling="uniform"))
+    draw = jax.jit(problem.channels)
+    for one, same, other in zip(draw(jax.random.key(1)), problem.channels(1), draw(jax.random.key(2)), strict=True):
+        np.testing.assert_allclose(one.points, same.points, rtol=1e-6)
+        assert not np.array_equal(one.points, other.points)
+
+
+def test_the_numbers_of_points_are_those_asked_for():
+    problem = Problem(SPACETIME, lambda u: u.t, boundary=0.0, initial=0.0).with_points(collocation=12, boundary=5)
+    assert [len(channel.points) for channel in eqx.filter_eval_shape(problem.channels, 0)] == [12, 10, 5]
+
+
+@pytest.mark.parametrize("dimension", [1, 2, 3])
+def test_defaults_put_more_points_where_there_are_more_dimensions(dimension):
+    box = Box(**dict.fromkeys("xyz"[:dimension], (0, 1)))
+    equation, boundary = eqx.filter_eval_shape(Problem(box, lambda u: u.x, boundary=0.0).channels, 0)
+    assert len(equation.points) == [128, 1024, 4096][dimension - 1]
+    assert len(boundary.points) == 2 * dimension * [1, 64, 256][dimension - 1]
+
+
+def test_given_data_arrive_as_they_are():
+    x, u = np.array([0.1, 0.7]), np.array([3.0, -1.0])
+    data = Problem(LINE, laplace, data=Data(x, u, sigma=[0.1, 0.2])).channels(0)[1]
+    np.testing.assert_allclose(data.points[:, 0], x)
+    np.testing.assert_allclose(data.target[:, 0], u)
+
+
+def test_unknowns_start_at_their_guess():
+    problem = Problem(LINE, lambda u, k, c: u.xx - k * c, unknowns={"k": Unknown(2.0, positive=True), "c": -3})
+    solution = problem.solution(Opaque(lambda x: x))
+    assert set(solution.unknowns) == {"k", "c"}
+    np.testing.assert_allclose(solution.unknowns["k"], 2, rtol=1e-6)
+    np.testing.assert_allclose(solution.unknowns["c"], -3)
+    np.testing.assert_allclose(solution.raw["k"], np.log(2), rtol=1e-6)
+
+
+@pytest.mark.usefixtures("x64")
+@pytest.mark.parametrize("positive", [True, False])
+def test_the_exact_solution_satisfies_its_problem(positive):
+    problem = Problem(
+        SPACETIME,
+        heat,
+        boundary=0.0,
+        initial=lambda x: jnp.sin(jnp.pi * x),
+        unknowns={"k": Unknown(3.0, positive=positive, exact=0.5)},
+        exact=decaying,
+        points=Points(16, 4),
+    )
+    solution = problem.exact_solution()
+    np.testing.assert_allclose(solution.unknowns["k"], 0.5)
+    for residual in jax.jit(lambda: residuals(problem.channels(0), solution))():
+        np.testing.assert_allclose(residual, 0, atol=1e-12)
+
+
+def test_the_exact_solution_is_evaluated_at_points():
+    problem = Problem(SPACETIME, lambda u, v: u.t, fields=("u", "v"), exact=lambda x, t: (x + t, x * t))
+    np.testing.assert_allclose(problem.exact_at(jnp.array([[0.5, 0.25], [1, 1]])), [[0.75, 0.125], [2, 1]])
+
+
+def test_what_is_sought_are_unknowns_and_constant_fields():
+    problem = Problem(
+        SPACETIME,
+        lambda u, k, kappa: u.t - (k + kappa) * u.xx,
+        fields=("u", "kappa"),
+        unknowns={"k": 2},
+        extra=Constant("kappa"),
+    )
+    assert problem.sought == ("k", "kappa")
+    found = problem.summary(problem.solution(Opaque(lambda x: jnp.array([x[0], 3 + x[1]]))))
+    np.testing.assert_allclose(found["k"], 2)
+    np.testing.assert_allclose(found["kappa"], 3.5, rtol=1e-6)  # the average over the domain
+
+
+def test_a_forward_problem_seeks_nothing():
+    problem = Problem(LINE, laplace)
+    assert problem.sought == ()
+    assert problem.summary(problem.solution(Opaque(lambda x: x))) == {}
+
+
+def test_sensors_of_a_field_are_its_direct_measurements():
+    problem = Problem(
+        LINE,
+        lambda u, v: u.x,
+        fields=("u", "v"),
+        data=[
+            Data([0.1, 0.2], [1, 2], field="u"),
+            Data([0.3], [3], field="u"),
+            Data([0.4], [4], field="v"),
+            Data([0.5], [5], operator=lambda u: u.x),
+        ],
+    )
+    points, values = problem.sensors("u")
+    np.testing.assert_allclose(points[:, 0], [0.1, 0.2, 0.3], rtol=1e-6)
+    np.testing.assert_allclose(values, [1, 2, 3])
+    assert problem.sensors("v")[1].tolist() == [4]
+    assert Problem(LINE, laplace).sensors()[0].shape == (0, 1)
+
+
+def test_points_of_a_user_may_be_flat_in_one_dimension():
+    np.testing.assert_array_equal(as_points([1, 2, 3], LINE), [[1.0], [2.0], [3.0]])
+    np.testing.assert_array_equal(as_points([[1, 2]], SPACETIME), [[1.0, 2.0]])
+
+
+@pytest.mark.parametrize("points", [[1, 2, 3], [[1, 2, 3]], 1.0, [[[1, 2]]]], ids=repr)
+def test_points_of_the_wrong_shape_are_refused(points, rejects):
+    with rejects("x", "t", "(n, 2)"):
+        as_points(points, SPACETIME)
+
+
+def test_a_seed_stands_for_its_key():
+    for seed in (5, np.int64(5), jax.random.key(5)):
+        np.testing.assert_array_equal(jax.random.key_data(as_key(seed)), jax.random.key_data(jax.random.key(5)))
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: Problem(LINE, laplace, fields=("u", "x")), ("x", "twice")),
+        (lambda: Problem(LINE, laplace, fields=("u", "u")), ("u", "twice")),
+        (lambda: Problem(LINE, laplace, unknowns={"u": 1}), ("u", "twice")),
+        (lambda: Problem(LINE, laplace, unknowns={"x": 1}), ("x", "twice")),
+        (lambda: Problem(LINE, laplace, fields="p"), ("p", "twice")),
+        (lambda: Problem(LINE, 3.0), ("equation", "3.0")),
+        (lambda: Problem(LINE, laplace, boundary="zero"), ("boundary", "zero")),
+        (lambda: Problem(LINE, laplace, initial="zero"), ("initial", "zero")),
+        (lambda: Problem(LINE, laplace, data=3.0), ("data", "3.0")),
+        (lambda: Problem(LINE, laplace, data=np.linspace(0, 1, 50)), ("data", "Data(x, u)")),
+        (lambda: Problem(LINE, laplace, data=(np.linspace(0, 1, 50), np.zeros(50))), ("data", "Data(x, u)")),
+        (lambda: Problem(LINE, laplace, extra=3.0), ("extra", "3.0")),
+        (lambda: Problem(LINE, laplace, points=Points(resample=10)), ("grid", "resample")),
+        (lambda: Problem(LINE, laplace, points=Points(sampling="latn")).channels(), ("latn", "latin")),
+        (lambda: Problem(LINE, laplace, points=Points(-1)).channels(), ("points",)),
+        (lambda: Problem(LINE, laplace, points=Points(0)).channels(), ("points",)),
+        (lambda: Problem(LINE, laplace).field_name("v"), ("v", "u")),
+        (lambda: Problem(LINE, laplace, fields=("u", "v")).field_name(None), ("u", "v")),
+        (lambda: Problem(LINE, lambda u, v: u.x, fields=("u", "v"), boundary=0.0).channels(), ("u", "v", "field")),
+        (lambda: Problem(LINE, laplace, name="mine").exact_at(jnp.zeros((1, 1))), ("mine", "exact")),
+        (lambda: Problem(LINE, laplace, unknowns={"k": 1}, exact=lambda x: x).exact_solution(), ("k", "exact")),
+        (lambda: Unknown(0.0, positive=True), ("positive", "0.0")),
+        (lambda: Unknown(1.0, scale=0.0), ("scale", "0.0")),
+        (lambda: Unknown(1.0, scale=float("nan")), ("scale", "nan")),
+        (lambda: Problem(LINE, laplace, unknowns={"k": "large"}), ("k", "large")),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
+)
+def test_mistakes_are_named(make, words, rejects):
+    with rejects(*words):
+        make()
+
+
+def positive_problem():
+    return epinn.Problem(
+        domain=epinn.Box(x=(0, 1)),
+        fields=("u", "k"),
+        positive="k",
+        equation=lambda u, k: k.xx + u * k,
+        exact=lambda x: (x, 1 + x**2),
+        points=epinn.Points(collocation=6),
+    )
+
+
+def test_a_positive_field_is_positive_in_predictions_and_in_operators(x64):
+    problem = positive_problem()
+    network = MLP.create(1, (5,), 2, key=jax.random.key(1))
+    solution, x = problem.solution(network), np.linspace(0, 1, 6)[:, None]
+    values, raw = solution(jnp.asarray(x)), jax.vmap(network)(jnp.asarray(x))
+    np.testing.assert_allclose(values[:, 1], np.log1p(np.exp(raw[:, 1])))
+    np.testing.assert_array_equal(values[:, 0], raw[:, 0])
+    step = 1e-4
+    second = (solution(x + step)[:, 1] - 2 * values[:, 1] + solution(x - step)[:, 1]) / step**2
+    (rows,) = residuals(problem.channels(0), solution)
+    np.testing.assert_allclose(rows[:, 0], second + values[:, 0] * values[:, 1], atol=1e-5)
+
+
+def test_the_exact_solution_of_a_positive_field_is_itself(x64):
+    problem = positive_problem()
+    x = jnp.linspace(0, 1, 4)[:, None]
+    np.testing.assert_allclose(problem.exact_solution()(x), problem.exact_at(x), rtol=1e-12)
+
+
+def test_only_a_field_can_be_positive(rejects):
+    with rejects("kk", "k"):
+        dataclasses.replace(positive_problem(), positive=("kk",))
+
+
+def test_a_problem_without_conditions_is_none(rejects):
+    with rejects("at least one condition"):
+        epinn.Problem(domain=epinn.Box(x=(0, 1)), equation=())
