@@ -13,19 +13,16 @@ from .. import __version__
 from ..derivatives.memory import limited_to
 from ..derivatives.network import trainable
 from ..errors import InputError
+from ..judge.assessment import assess, base_warnings, failures
 from ..judge.evaluation import Evaluation, evaluate
-from ..judge.reference import allowance, reference_for
-from ..judge.verdict import Evidence, Verdict, judge
+from ..judge.reference import reference_for
 from ..methods import attach_seeds
-from ..posterior.held_out import compare_held_out, inferred_noise
 from ..posterior.posterior import Posterior
 from ..posterior.sampler import Sampler
 from ..problem.channel import describe_noise
 from ..problem.problem import Problem, as_key
 from ..progress import Progress
-from ..solve.misfit import Goodness
 from ..solve.pinn import Pinn, fit_seeds
-from ..solve.seeds import stack
 from .origin import Origin
 from .settings import Settings, preset
 from .source import Source, find
@@ -183,9 +180,9 @@ def attach_method(
     for i, (case, pinn, posterior) in enumerate(zip(plan.cases, pinns, posteriors, strict=True)):
         progress(f"{method} prediction", i, len(pinns), {})
         evaluation = _evaluate(plan, posterior, case)
-        informed = pinn.with_sigmas(posterior.sigmas)
-        record = _record(plan, case, informed, posterior, evaluation)
-        verdict = _verdict(plan, informed, posterior, evaluation, None if reference is None else reference[i])
+        spread = None if reference is None else reference[i]
+        verdict = assess(pinn, plan.settings.methods[method], posterior, evaluation, spread)
+        record = _record(plan, case, pinn.with_sigmas(posterior.sigmas), posterior, evaluation)
         yield Result(case, posterior, evaluation, record | {"verdict": verdict.plain()})
     progress(f"{method} prediction", len(pinns), len(pinns), {})
 
@@ -207,7 +204,7 @@ def _record(plan: Plan, case: Case, pinn: Pinn, posterior: Posterior, evaluation
     uncertainty = posterior.seconds + evaluation.seconds
     method = plan.settings.methods[posterior.method]
     base = pinn.seconds if method.uses_base else 0.0
-    failures = [text for text in (posterior.failure, pinn.failure if method.uses_base else None) if text]
+    failed = failures(pinn, method, posterior)
     return {
         "problem": plan.source.name,
         "method": posterior.method,
@@ -222,26 +219,9 @@ def _record(plan: Plan, case: Case, pinn: Pinn, posterior: Posterior, evaluation
         "channels": describe_noise(
             [method.reads(c) for c in pinn.channels], None if method.uses_sigma else pinn.weights.of(pinn.channels)
         ),
-        "failed": bool(failures),
-        "warnings": [*posterior.warnings, *(pinn.warnings if method.uses_base else []), *failures],
+        "failed": bool(failed),
+        "warnings": [*posterior.warnings, *base_warnings(pinn, method), *failed],
     }
-
-
-def _verdict(plan: Plan, pinn: Pinn, posterior: Posterior, evaluation: Evaluation, reference: np.ndarray | None) -> Verdict:
-    method = plan.settings.methods[posterior.method]
-    failures = [text for text in (posterior.failure, pinn.failure if method.uses_base else None) if text]
-    seen = Goodness.of(stack([pinn.channels]), stack([pinn.solution])) if method.is_linearised else None
-    return judge(
-        Evidence(
-            evaluation,
-            complaints=[*failures, *(pinn.warnings if method.uses_base else [])],
-            diagnostics=posterior.diagnostics,
-            residuals="" if seen is None else seen.in_words(0, pinn.channels),
-            reference=reference,
-            allowance=allowance(method, pinn),
-            held_out=None if method.uses_held_out else compare_held_out(posterior, inferred_noise(pinn)),
-        )
-    )
 
 
 def summarise(records: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, Any]]:

@@ -1,0 +1,44 @@
+"""How far to trust one band: gathers what is known about it and has it judged."""
+
+import numpy as np
+
+from ..methods.method import Method
+from ..posterior.held_out import compare_held_out, inferred_noise
+from ..posterior.posterior import Posterior
+from ..solve.misfit import Goodness
+from ..solve.pinn import Pinn
+from ..solve.seeds import stack
+from .evaluation import Evaluation
+from .reference import allowance
+from .verdict import Evidence, Verdict, judge
+
+
+def assess(pinn: Pinn, method: Method, posterior: Posterior, evaluation: Evaluation, reference: np.ndarray | None) -> Verdict:
+    """The verdict on the band that `method` put on `pinn`.
+
+    `evaluation` is the posterior on the grid, `reference` the standard deviation there of the linearised posterior (see
+    `reference_for`), or None if there is none to compare with.
+    """
+    informed = pinn.with_sigmas(posterior.sigmas)
+    seen = Goodness.of(stack([informed.channels]), stack([informed.solution])) if method.is_linearised else None
+    return judge(
+        Evidence(
+            evaluation,
+            complaints=[*failures(informed, method, posterior), *base_warnings(informed, method)],
+            diagnostics=posterior.diagnostics,
+            residuals="" if seen is None else seen.in_words(0, informed.channels),
+            reference=reference,
+            allowance=allowance(method, informed),
+            held_out=None if method.uses_held_out else compare_held_out(posterior, inferred_noise(informed)),
+        )
+    )
+
+
+def failures(pinn: Pinn, method: Method, posterior: Posterior) -> list[str]:
+    """What ran away in training: the method's, and the base PINN's if the method uses it."""
+    return [text for text in (posterior.failure, pinn.failure if method.uses_base else None) if text]
+
+
+def base_warnings(pinn: Pinn, method: Method) -> list[str]:
+    """The warnings of the base PINN, if the method uses it."""
+    return list(pinn.warnings) if method.uses_base else []
