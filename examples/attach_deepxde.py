@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 import epinn
-from epinn.app.report.plots import figures
+from epinn.app.report.pictures import figures
 from epinn.judge.evaluation import evaluate
 
 # DeepXDE's part

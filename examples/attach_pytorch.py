@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import torch
 
 import epinn
-from epinn.app.report.plots import figures
+from epinn.app.report.pictures import figures
 from epinn.judge.evaluation import evaluate
 
 # PyTorch's part

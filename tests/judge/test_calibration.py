@@ -9,7 +9,7 @@ import pytest
 import epinn
 from epinn.app.plan import Plan
 from epinn.app.repetition import calibrate
-from epinn.app.report.calibration_plot import picture
+from epinn.app.report.pictures.calibration import picture
 from epinn.app.settings import numbers, preset
 from epinn.app.source import Source, find
 from epinn.judge import calibration

@@ -260,7 +260,7 @@ def _calibrate(plan: "Plan", folder: Path, preset: str, as_json: bool) -> None:
     from ..judge.calibration import summarise
     from .console import Bar, reliability_table
     from .repetition import calibrate
-    from .report.calibration_plot import picture
+    from .report.pictures.calibration import picture
     from .store.trees import finite, write_json
 
     _keep_compiled_programs()

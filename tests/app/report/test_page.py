@@ -12,7 +12,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from epinn.app.report.page import Cell, Page, Picture, Section, Table, render
+from epinn.app.report.page import Cell, Line, Page, Picture, Section, Table, render
 from epinn.app.report.run_page import run_page
 from epinn.app.store.run_folder import RunFolder
 
@@ -60,7 +60,7 @@ SORTABLE = Table("Sortable", ("name", "n"), tuple(zip(map(Cell, LETTERS), NUMBER
 PAGE = Page(
     title="A title",
     subtitle="below it",
-    summary=("epinet: all is well.", "no lead", "x" * 100),
+    summary=(Line("all is well.", "epinet", "trustworthy", "good"), Line("no lead"), Line("x" * 100)),
     sections=(
         Section(
             "First", ("A paragraph.",), (SORTABLE,), (Picture("Wide", png(1500, 300), "seed 0"), Picture("Tall", png(30, 40)))
@@ -109,7 +109,7 @@ def test_hostile_text_stays_text():
     page = Page(
         title=HOSTILE,
         subtitle=HOSTILE,
-        summary=(HOSTILE, f"lead: `{HOSTILE}`"),
+        summary=(Line(HOSTILE, HOSTILE, HOSTILE, HOSTILE), Line(f"`{HOSTILE}`")),
         sections=(
             Section(
                 HOSTILE,
@@ -224,13 +224,13 @@ def test_a_run_is_summed_up_in_a_line_per_method(page_of):
     page = page_of()
     assert (page.title, page.subtitle) == ("poisson1d, noise 0.1", "epinet, hmc · seeds 0 to 2")
     assert page.summary == tuple(
-        f"{method}: sharpness 0.30 (0.20 to 0.40), coverage 0.96, RMSE 0.0123." for method in ("epinet", "hmc")
+        Line("sharpness 0.30 (0.20 to 0.40), coverage 0.96, RMSE 0.0123.", method) for method in ("epinet", "hmc")
     )
 
 
 def test_the_inverse_problem_is_summed_up_by_its_unknowns(page_of):
     page = page_of([inverse("epinet", seed, 0.09 + 0.01 * seed) for seed in range(3)], methods=["epinet"])
-    assert page.summary == ("epinet: kappa = 0.100 ± 0.012 (exact 0.1).",)
+    assert page.summary == (Line("kappa = 0.100 ± 0.012 (exact 0.1).", "epinet"),)
     assert [row["kappa"] for row in texts(sections(page)["Every seed"].tables[0])] == [
         "0.090 ± 0.012",
         "0.100 ± 0.012",
@@ -241,37 +241,37 @@ def test_the_inverse_problem_is_summed_up_by_its_unknowns(page_of):
 def test_warnings_follow_their_method(page_of):
     warning = "the chains have not mixed (R-hat 2.00)."
     page = page_of([record("epinet", seed, warnings=[warning] * (seed > 0)) for seed in range(3)] + RECORDS[3:])
-    assert page.summary[1] == f"epinet, 2 of 3 seeds, such as seed 1: {warning}"
-    assert page.summary[2].startswith("hmc: ")
+    assert page.summary[1] == Line(warning, "epinet, 2 of 3 seeds, such as seed 1")
+    assert page.summary[2].about == "hmc"
 
 
 def test_failed_seeds_are_named_and_left_out(page_of):
     page = page_of([record("epinet", 0), record("epinet", 1), record("epinet", 2, failed=True)], methods=["epinet"])
     assert page.summary == (
-        "epinet: sharpness 0.25 (0.20 to 0.30), coverage 0.96, RMSE 0.0123.",
-        "epinet: seed 2 failed; left out above.",
+        Line("sharpness 0.25 (0.20 to 0.30), coverage 0.96, RMSE 0.0123.", "epinet"),
+        Line("seed 2 failed; left out above.", "epinet"),
     )
     assert [row["state"] for row in texts(sections(page)["Every seed"].tables[0])] == ["ok", "ok", "failed"]
 
 
 def test_if_all_seeds_failed_it_says_so(page_of):
     page = page_of([record("epinet", seed, failed=True) for seed in range(3)], methods=["epinet"])
-    assert page.summary[1] == "epinet: seeds 0 to 2 failed; there is no other."
+    assert page.summary[1] == Line("seeds 0 to 2 failed; there is no other.", "epinet")
 
 
 def test_an_unfinished_run_says_so_and_how_to_go_on(page_of, tmp_path):
     page = page_of(RECORDS[:2], status="interrupted")
-    assert "interrupted" in page.summary[0]
-    assert f"`epinn resume {tmp_path}`" in page.summary[0]
-    assert page.summary[1].endswith("; 2 of 3 seeds so far.")
-    assert page.summary[2] == "hmc: no results yet."
+    assert "interrupted" in page.summary[0].about
+    assert f"`epinn resume {tmp_path}`" in page.summary[0].text
+    assert page.summary[1].text.endswith("; 2 of 3 seeds so far.")
+    assert page.summary[2] == Line("no results yet.", "hmc")
 
 
 @pytest.mark.parametrize("records", [None, []])
 def test_a_run_without_results_has_a_page(page_of, records):
     page = page_of(records, status="running")
     assert len(page.summary) == 1
-    assert "no results yet" in page.summary[0]
+    assert "no results yet" in page.summary[0].text
     assert list(sections(page)) == ["Settings"]
 
 
@@ -319,7 +319,7 @@ def test_every_seed_has_its_row(page_of):
 def test_what_is_not_there_has_no_column(page_of):
     bare = dict.fromkeys(("coverage", "rmse", "nll", "crps", "interval_score"))
     page = page_of([record("epinet", seed, **bare) for seed in range(3)], methods=["epinet"])
-    assert page.summary == ("epinet: sharpness 0.30 (0.20 to 0.40).",)
+    assert page.summary == (Line("sharpness 0.30 (0.20 to 0.40).", "epinet"),)
     assert "RMSE" not in sections(page)["Every seed"].tables[0].columns
 
 
@@ -499,7 +499,9 @@ def with_script(page, script):
 @pytest.fixture(scope="module")
 def bright(chromium):
     """What the script above finds in the light theme, with text that would like to do harm."""
-    page = dataclasses.replace(PAGE, subtitle=HOSTILE, summary=(*PAGE.summary, HOSTILE), facts={HOSTILE: HOSTILE})
+    page = dataclasses.replace(
+        PAGE, subtitle=HOSTILE, summary=(*PAGE.summary, Line(HOSTILE, HOSTILE)), facts={HOSTILE: HOSTILE}
+    )
     return outcome(chromium(with_script(render(page), MEASURE), "--dump-dom"))
 
 

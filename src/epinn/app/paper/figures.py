@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from ...judge.evaluation import Evaluation, grid, unknowns_truth
 from ...posterior.statistics import Prediction
-from ..report.plots import figures as draw
+from ..report.pictures import figures as draw
 from .published import Published, tables
 from .reproduce import Reproduction, studies
 from .tables import NAMES, Comparison

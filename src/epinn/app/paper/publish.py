@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from matplotlib.figure import Figure
 
 from ...judge.wording import PAPER_COLUMNS, in_range, setting
-from ..report.page import Cell, Page, Picture, Section, Table, render
+from ..report.page import Cell, Line, Page, Picture, Section, Table, render
 from ..store.trees import write_atomically, write_json
 from .diagram import diagram
 from .figures import TITLES, Drawn, panel_title, paper_figures
@@ -83,30 +83,34 @@ def _command(found: Sequence[Comparison], seeds: int) -> str:
     return " ".join(["epinn reproduce", *([] if len(named) == len(tables()) else named), f"--seeds {seeds}"])
 
 
-def _summary(found: Sequence[Comparison], seconds: float) -> list[str]:
+def _summary(found: Sequence[Comparison], seconds: float) -> list[Line]:
     if not found:
-        return ["Nothing has been computed yet."]
+        return [Line("Nothing has been computed yet.")]
     lines = []
     for method, per_metric in counts(found).items():
         inside, of = (sum(pair[i] for pair in per_metric.values()) for i in (0, 1))
         parts = "; ".join(f"{PAPER_COLUMNS[metric]} {a} of {b}" for metric, (a, b) in per_metric.items())
-        lines.append(f"{NAMES[method]}: {inside} of {of} published values ({inside / of:.0%}) lie in our range. {parts}.")
+        text = f"{inside} of {of} published values ({inside / of:.0%}) lie in our range. {parts}."
+        lines.append(Line(text, NAMES[method]))
     if outside := _outside(found):
         total = sum(map(len, outside.values()))
-        lines.append(f"Outside: {total} values. " + "; ".join(f"{why.short} {len(v)}" for why, v in outside.items()) + ".")
+        text = f"{total} values. " + "; ".join(f"{why.short} {len(v)}" for why, v in outside.items()) + "."
+        lines.append(Line(text, "Outside"))
     chains = [one for one in found if one.row.method == "hmc"]
     if chains:
         mixed = sum(one.diagnostics.get("rhat", {}).get("max", 9.9) < 1.1 for one in chains)
-        lines.append(f"B-PINN chains: mixed for all seeds in {mixed} of {len(chains)} rows (R-hat of the field below 1.1).")
+        text = f"mixed for all seeds in {mixed} of {len(chains)} rows (R-hat of the field below 1.1)."
+        lines.append(Line(text, "B-PINN chains"))
     failed = sum(one.failed for one in found)
     if failed:
-        lines.append(f"Failed: {failed} fits ran away; they are left out of the ranges.")
+        lines.append(Line(f"{failed} fits ran away; they are left out of the ranges.", "Failed"))
     printed = sum(one.row.values["time_s"] for one in found)
     runs = sum(one.seeds for one in found)
-    lines.append(
-        f"Time: {seconds:,.0f} s of computing for {runs} runs. The paper's own total for these rows, one run each, is "
+    text = (
+        f"{seconds:,.0f} s of computing for {runs} runs. The paper's own total for these rows, one run each, is "
         f"{printed:,.0f} s ({printed / HOURS:.1f} h)."
     )
+    lines.append(Line(text, "Time"))
     return lines
 
 

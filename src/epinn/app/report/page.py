@@ -1,16 +1,22 @@
-"""A report: one page of HTML with text, tables that sort, and pictures. It needs no network and no other file."""
+"""A report: one page of HTML with text, tables that sort, and pictures. It needs no network and no other file.
+
+What a page says is plain data (`Page` and its parts); how it looks is in `templates/`. Jinja escapes every piece of text, so
+that nothing a user or a file brings can become markup.
+"""
 
 import base64
+import functools
 import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from html import escape
-from importlib.resources import files
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
 
 POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
 WIDE = 1.6  # a picture wider than this, in heights, scrolls on a phone instead of shrinking
-SCROLLS = {"role": "region", "tabindex": "0"}  # a box that scrolls sideways, also by keyboard
+LONG = 40  # letters; a longer cell may take several lines
 
 
 @dataclass(frozen=True)
@@ -20,6 +26,11 @@ class Cell:
     text: str
     value: float | None = None
     mark: str = ""
+
+    @property
+    def key(self) -> str | None:
+        """The number that the script sorts by, as JavaScript reads it."""
+        return None if self.value is None or math.isnan(self.value) else str(float(self.value)).replace("inf", "Infinity")
 
 
 @dataclass(frozen=True)
@@ -31,6 +42,11 @@ class Table:
     rows: tuple[tuple[Cell, ...], ...]
     note: str = ""
 
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """By column: "number" if any of its cells has a value."""
+        return tuple("number" if any(row[i].value is not None for row in self.rows) else "" for i in range(len(self.columns)))
+
 
 @dataclass(frozen=True)
 class Picture:
@@ -39,6 +55,21 @@ class Picture:
     title: str
     png: bytes
     caption: str = ""
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Width and height in pixels, from the header of the file."""
+        width, height = (int.from_bytes(self.png[start : start + 4], "big") for start in (16, 20))
+        return width, height
+
+    @property
+    def is_wide(self) -> bool:
+        return self.size[0] > WIDE * self.size[1]
+
+    @property
+    def address(self) -> str:
+        """The image itself, as an address that needs no other file."""
+        return f"data:image/png;base64,{base64.b64encode(self.png).decode()}"
 
 
 @dataclass(frozen=True)
@@ -53,75 +84,52 @@ class Section:
 
 
 @dataclass(frozen=True)
+class Line:
+    """A line of the summary: what it is about in bold, a verdict in a coloured frame, and the rest of the sentence.
+
+    `tone` is the colour of the verdict: "good", "fair", "bad" or "" for none.
+    """
+
+    text: str
+    about: str = ""
+    verdict: str = ""
+    tone: str = ""
+
+
+@dataclass(frozen=True)
 class Page:
-    """All that a report says, in plain text but for `code` in backticks. `what: how` in the summary sets off the what."""
+    """All that a report says, in plain text except for `code` in backticks."""
 
     title: str
     subtitle: str
-    summary: tuple[str, ...]
+    summary: tuple[Line, ...]
     sections: tuple[Section, ...]
     facts: Mapping[str, str]
 
 
 def render(page: Page) -> str:
     """The page as HTML."""
-    style, script = (files(__package__).joinpath(f"report.{kind}").read_text(encoding="utf-8") for kind in ("css", "js"))
-    lines = "".join(_tag("li", re.sub(r"^([^:<]{1,40}): ", r"<strong>\1</strong> ", _prose(line))) for line in page.summary)
-    links = "".join(_tag("li", _tag("a", escape(part.title), href=f"#part{i}")) for i, part in enumerate(page.sections))
-    facts = "".join(_tag("div", _tag("dt", escape(name)) + _tag("dd", _prose(fact))) for name, fact in page.facts.items())
-    return f"""<!DOCTYPE html>
-<html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{POLICY}">
-<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
-<title>{escape(page.title)}</title><link rel="icon" href="data:,"><style>{style}</style></head>
-<body><header>{_tag("h1", escape(page.title))}{_tag("p", _prose(page.subtitle))}</header>
-<main>{_tag("ul", lines, class_="summary") if lines else ""}
-{_tag("nav", _tag("ul", links), aria_label="Contents") if len(page.sections) > 1 else ""}
-{"".join(map(_section, range(len(page.sections)), page.sections))}</main>
-{_tag("footer", _tag("h2", "How this was made") + _tag("dl", facts)) if facts else ""}
-<script>{script}</script></body></html>
-""".encode(errors="replace").decode()  # names of files may hold what cannot be written as UTF-8
+    environment = _environment()
+    style, script = (Markup(_source(environment, f"page.{kind}")) for kind in ("css", "js"))
+    text = environment.get_template("page.html").render(page=page, policy=POLICY, style=style, script=script, long=LONG)
+    return text.encode(errors="replace").decode()  # names of files may hold what cannot be written as UTF-8
 
 
-def _tag(name: str, content: str, **attributes: str) -> str:
-    """An element. `content` is HTML, the attributes are text; those that are empty are left out."""
-    pairs = [f' {key.rstrip("_").replace("_", "-")}="{escape(value)}"' for key, value in attributes.items() if value]
-    return f"<{name}{''.join(pairs)}>{content}</{name}>"
+@functools.cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader(__package__), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters["prose"] = _prose
+    return environment
 
 
-def _prose(text: str) -> str:
-    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
+def _source(environment: Environment, name: str) -> str:
+    """The text of a file beside the templates, as it is: braces of CSS and JavaScript mean nothing to Jinja."""
+    assert environment.loader is not None
+    return environment.loader.get_source(environment, name)[0]
 
 
-def _section(number: int, section: Section) -> str:
-    content = "".join(_tag("p", _prose(text)) for text in section.text)
-    content += _tag("div", "".join(map(_table, section.tables)), class_="tables") if section.tables else ""
-    content += _tag("div", "".join(map(_picture, section.pictures)), class_="pictures") if section.pictures else ""
-    outer, head = ("details", "summary") if section.folded else ("section", "div")
-    return _tag(outer, _tag(head, _tag("h2", escape(section.title))) + content, id=f"part{number}") + "\n"
-
-
-def _table(table: Table) -> str:
-    kinds = ["number" if any(row[i].value is not None for row in table.rows) else "" for i in range(len(table.columns))]
-    heads = [_tag("th", escape(name), scope="col", class_=kind) for name, kind in zip(table.columns, kinds, strict=True)]
-    rows = [_tag("tr", "".join(map(_entry, range(len(row)), row, kinds))) for row in table.rows]
-    grid = _tag("table", _tag("thead", _tag("tr", "".join(heads))) + _tag("tbody", "\n".join(rows)))
-    title = _tag("h3", escape(table.title)) if table.title else ""
-    note = _tag("p", _prose(table.note), class_="note") if table.note else ""
-    box = _tag("div", grid, class_="scroll", aria_label=table.title or "Table", **SCROLLS)
-    return _tag("div", title + box + note, class_="table") + "\n"
-
-
-def _entry(column: int, cell: Cell, kind: str) -> str:
-    known = "" if cell.value is None or math.isnan(cell.value) else str(float(cell.value)).replace("inf", "Infinity")
-    tag, scope = ("td", "") if column else ("th", "row")
-    classes = (kind, cell.mark, "long" if len(cell.text) > 40 else "")  # long text may take several lines
-    return _tag(tag, escape(cell.text), scope=scope, class_=" ".join(filter(None, classes)), data_value=known)
-
-
-def _picture(picture: Picture) -> str:
-    width, height = (int.from_bytes(picture.png[start : start + 4], "big") for start in (16, 20))
-    source = f"data:image/png;base64,{base64.b64encode(picture.png).decode()}"
-    image = f'<img alt="{escape(picture.title)}" width="{width}" height="{height}" src="{source}">'
-    box = _tag("div", image, class_="card wide" if width > WIDE * height else "card", aria_label=picture.title, **SCROLLS)
-    caption = _tag("figcaption", _tag("strong", escape(picture.title)) + " " + _prose(picture.caption))
-    return _tag("figure", box + caption) + "\n"
+def _prose(text: str) -> Markup:
+    """Escaped text, in which `backticks` mark code."""
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))

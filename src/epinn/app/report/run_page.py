@@ -14,7 +14,7 @@ from ...judge.wording import COLUMNS, DECIMALS, in_range, notes, plus_minus, set
 from ...methods.mcmc.run import MIXED
 from ..paper.published import lookup
 from ..plan import summarise
-from .page import Cell, Page, Picture, Section, Table
+from .page import Cell, Line, Page, Picture, Section, Table
 
 if TYPE_CHECKING:
     from ..store.run_folder import RunFolder
@@ -57,11 +57,11 @@ def run_page(folder: "RunFolder") -> Page:
         raise InputError(f"{folder.path} cannot be shown ({error!r}); its run.json or metrics.json is damaged.") from None
 
 
-def _summary(path: Path, run: Json, records: Sequence[Json]) -> Iterator[str]:
+def _summary(path: Path, run: Json, records: Sequence[Json]) -> Iterator[Line]:
     """What came out, in plain words."""
     if run["status"] != "finished":
         so_far = "what was found so far is below." if records else "there are no results yet."
-        yield f"Not finished ({run['status']}): {so_far} Go on with `epinn resume {shlex.quote(str(path))}`"
+        yield Line(f"{so_far} Go on with `epinn resume {shlex.quote(str(path))}`", f"Not finished ({run['status']})")
     summary = summarise(records)
     for method, row in summary.items():
         own = [record for record in records if record["method"] == method]
@@ -71,12 +71,13 @@ def _summary(path: Path, run: Json, records: Sequence[Json]) -> Iterator[str]:
         found = [f"{name} = {_unknown(row, name).text}{exact}" for name, exact in _exact(own).items()]
         found = found or [f"{COLUMNS[name]} {_number(name, row[name]).text}" for name in list(COLUMNS)[:3] if row[name]]
         partly = "" if len(own) == len(run["seeds"]) else f"; {len(own)} of {len(run['seeds'])} seeds so far"
-        yield f"{method}: {verdict}{', '.join(found)}{partly}."
+        yield Line(f"{verdict}{', '.join(found)}{partly}.", method)
         failed = [record["seed"] for record in own if record.get("failed")]
         if failed:
-            yield f"{method}: {_seeds(failed)} failed; {'left out above' if len(failed) < len(own) else 'there is no other'}."
-        yield from notes(own)
-    yield from (f"{method}: no results yet." for method in run["methods"] if records and method not in summary)
+            rest = "left out above" if len(failed) < len(own) else "there is no other"
+            yield Line(f"{_seeds(failed)} failed; {rest}.", method)
+        yield from (Line(text, about) for about, text in (note.split(": ", 1) for note in notes(own)))
+    yield from (Line("no results yet.", method) for method in run["methods"] if records and method not in summary)
 
 
 def _sections(path: Path, run: Json, records: Sequence[Json]) -> Iterator[Section]:

@@ -15,7 +15,7 @@ from ...errors import Diverged, InputError
 from ...judge.evaluation import Evaluation
 from ...progress import Progress
 from ..plan import Plan, attach_method, fit_base, linearised_spread, reopen_method, summarise
-from ..report.plots import figures
+from ..report.pictures import figures
 from .checkpoint import Keeper
 from .trained import UNFINISHED, Bases
 from .trees import finite, load_tree, save_tree, write_atomically, write_json

@@ -6,9 +6,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from ...judge.calibration import LEVELS, Reliability, holds
-from ...judge.metrics import LEVEL, quantile
-from ...problem.domain import Box
+from ....judge.calibration import LEVELS, Reliability, holds
+from ....judge.metrics import LEVEL, quantile
+from ....problem.domain import Box
 from .panels import BLUE, DPI, GREY, ORANGE, TEXT, dress, title
 
 COLOURS = (BLUE, ORANGE, "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442")  # one for each method

@@ -8,7 +8,7 @@ import pytest
 from matplotlib._pylab_helpers import Gcf
 from matplotlib.figure import Figure
 
-from epinn.app.report.plots import figures
+from epinn.app.report.pictures import figures
 from epinn.errors import InputError
 from epinn.judge.evaluation import Evaluation
 from epinn.judge.wording import plus_minus

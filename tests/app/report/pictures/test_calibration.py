@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import epinn
-from epinn.app.report.calibration_plot import picture
+from epinn.app.report.pictures.calibration import picture
 from epinn.judge.calibration import Redraw, Reliability
 
 DOMAIN = epinn.Box(x=(0, 2), t=(0, 1))

@@ -13,8 +13,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from ...judge.evaluation import Evaluation
-from ...judge.wording import two_digits
+from ....judge.evaluation import Evaluation
+from ....judge.wording import two_digits
 
 BLUE, ORANGE, BLACK, GREY = "#0072B2", "#D55E00", "#000000", "#555555"  # safe for colour-blind readers (Okabe and Ito)
 PER_ROW = 3  # panels with curves or histograms that fit side by side

@@ -1,0 +1,72 @@
+"""Maps over two coordinates: mean, standard deviation and error."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from ....judge.evaluation import Evaluation
+from ....problem.domain import TIME, Box
+from .panels import BLACK, DPI, PER_ROW, PLAIN, TEXT, dress, few_ticks, legend, merits, span_of, title
+
+
+def maps(evaluations: Sequence[Evaluation], field: str) -> Figure:
+    """Mean, standard deviation and error in rows, methods in columns; each row has one colour scale."""
+    problem, column = evaluations[0].problem, evaluations[0].problem.fields.index(field)
+    means, stds = ([getattr(e.prediction, name)[:, column] for e in evaluations] for name in ("mean", "std"))
+    rows = [(f"mean of {field}", means, _colours(means)), ("standard deviation", stds, _colours(stds, "viridis"))]
+    if evaluations[0].truth is not None:
+        errors = [np.abs(e.prediction.mean - e.truth)[:, column] for e in evaluations]
+        rows.append(("absolute error", errors, _colours(errors, "magma")))
+    width = 2.7 if len(evaluations) <= PER_ROW else 2.2
+    size = (width * len(evaluations) + 1.1, width * _proportion(problem.domain) * len(rows) + 1.1)
+    figure = Figure(size, DPI, layout="constrained")
+    axes = figure.subplots(len(rows), len(evaluations), sharex=True, sharey=True, squeeze=False)
+    for panels, row in zip(axes, rows, strict=True):
+        _map_row(panels, evaluations[0], *row)
+    sensors = problem.sensors(field)[0][:, _plane(problem.domain)]
+    for ax, evaluation in zip(axes[0], evaluations, strict=True):
+        title(ax, evaluation.label, merits(evaluation, field, narrow=True), width)
+        if len(sensors):
+            ax.scatter(*sensors.T, s=8, color=BLACK, edgecolors="white", linewidths=0.5, label="sensors")
+    legend(figure, axes)
+    return figure
+
+
+def _map_row(panels: np.ndarray, evaluation: Evaluation, name: str, values: list[np.ndarray], style: dict[str, Any]) -> None:
+    """One quantity of every method, and the colour bar they share."""
+    domain, plane = evaluation.problem.domain, _plane(evaluation.problem.domain)
+    ends = [(domain.lower[axis], domain.upper[axis]) for axis in plane]
+    halves = [(high - low) / (evaluation.shape[axis] - 1) / 2 for (low, high), axis in zip(ends, plane, strict=True)]
+    extent = [end for (low, high), half in zip(ends, halves, strict=True) for end in (low - half, high + half)]
+    for ax, heights in zip(panels, values, strict=True):
+        grid = heights.reshape(evaluation.shape).transpose(plane).T
+        image = ax.imshow(grid, origin="lower", extent=extent, aspect="auto", interpolation="bilinear", **style)
+        ax.set(xlim=ends[0], ylim=ends[1])
+        dress(ax, *(domain.coordinates[axis] for axis in plane))
+        ax.label_outer()
+    bar = panels[0].figure.colorbar(image, ax=list(panels), pad=0.02, aspect=14, ticks=few_ticks(), format=PLAIN)
+    bar.set_label(name, fontsize=TEXT, parse_math=False)
+    bar.ax.tick_params(labelsize=TEXT)
+
+
+def _colours(values: list[np.ndarray], magnitude: str | None = None) -> dict[str, Any]:
+    """A scale for all values: a map that starts at zero for a `magnitude`, two colours for what has both signs."""
+    low, high = span_of(values)
+    if magnitude:
+        return {"cmap": magnitude, "vmin": 0.0, "vmax": high}
+    if min(-low, high) > max(-low, high) / 3:
+        return {"cmap": "RdBu_r", "vmin": -max(-low, high), "vmax": max(-low, high)}
+    return {"cmap": "viridis", "vmin": low, "vmax": high}
+
+
+def _plane(domain: Box) -> list[int]:
+    """Which coordinate runs across and which up; time goes up."""
+    return [1, 0] if domain.coordinates[0] == TIME else [0, 1]
+
+
+def _proportion(domain: Box) -> float:
+    """Height over width of a map: true to scale in space, within reason."""
+    sides = np.subtract(domain.upper, domain.lower)
+    return 0.75 if TIME in domain.coordinates else float(np.clip(sides[1] / sides[0], 0.4, 1.5))
