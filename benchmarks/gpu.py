@@ -15,7 +15,7 @@ import jax
 import numpy as np
 
 from epinn.app.plan import Plan, attach_method, fit_base
-from epinn.app.settings import preset
+from epinn.app.presets import preset
 from epinn.app.source import find
 from epinn.derivatives.network import trainable
 from epinn.problems import poisson1d

@@ -24,10 +24,10 @@ class Leave(Progress):
         if stage == "training" and step:
             os._exit(0)
 
-import epinn.app.plan, epinn.app.settings, epinn.app.source
+import epinn.app.plan, epinn.app.presets, epinn.app.source
 cli._keep_compiled_programs()
 plan = epinn.app.plan.Plan(
-    epinn.app.source.find("poisson1d"), ("epinet",), (0.1,), (0,), epinn.app.settings.preset("fast", "poisson1d")
+    epinn.app.source.find("poisson1d"), ("epinet",), (0.1,), (0,), epinn.app.presets.preset("fast", "poisson1d")
 )
 epinn.app.plan.fit_base(plan, Leave())
 """

@@ -9,7 +9,7 @@ import pytest
 
 from epinn import Box, Data, InputError, Problem, Progress
 from epinn.app.plan import Plan, attach_method, fit_base, reopen_method, summarise
-from epinn.app.settings import preset
+from epinn.app.presets import preset
 from epinn.app.source import Source, find
 
 TINY = {

@@ -2,7 +2,8 @@
 
 import pytest
 
-from epinn.app.settings import PRESETS, parse, preset
+from epinn.app.presets import PRESETS, preset
+from epinn.app.settings import parse
 from epinn.problems import SHIPPED
 
 PROMISED = {

@@ -8,9 +8,10 @@ import pytest
 
 import epinn
 from epinn.app.plan import Plan
+from epinn.app.presets import preset
 from epinn.app.repetition import calibrate
 from epinn.app.report.pictures.calibration import picture
-from epinn.app.settings import numbers, preset
+from epinn.app.settings import numbers
 from epinn.app.source import Source, find
 from epinn.judge import calibration
 from epinn.judge.calibration import Redraw, Reliability, summarise

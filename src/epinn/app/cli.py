@@ -13,9 +13,9 @@ from ..errors import EpinnError, InputError
 
 if TYPE_CHECKING:
     from .origin import Origin
-    from .paper.published import Published
     from .paper.reproduce import Reproduction
     from .plan import Plan
+    from .published import Published
     from .store.run_folder import RunFolder
 
 app = typer.Typer(
@@ -69,7 +69,7 @@ def methods() -> None:
 def settings(preset: Preset = "fast", problem: Annotated[str, typer.Option(help="For this problem.")] = "") -> None:
     """List all settings that --set can change, with their values."""
     from ..judge.wording import setting
-    from .settings import preset as settings_of
+    from .presets import preset as settings_of
 
     _list((name, setting(value)) for name, value in settings_of(preset, problem).flat().items())
 
@@ -176,8 +176,8 @@ def _plan(
 ) -> "Plan":
     """What the arguments ask for, checked."""
     from .plan import Plan
+    from .presets import preset as settings_of
     from .settings import numbers, parse
-    from .settings import preset as settings_of
     from .source import find
 
     source = find(problem)
@@ -223,8 +223,8 @@ def reproduce(
     json: Json = False,
 ) -> None:
     """Compute the tables and figures of the E-PINN paper over several seeds, beside the published values."""
-    from .paper.published import rows
-    from .paper.published import tables as known
+    from .published import rows
+    from .published import tables as known
 
     chosen = tuple(dict.fromkeys(tables or known()))
     wanted = [row for table in chosen for row in rows(table)]
@@ -259,9 +259,10 @@ def _calibrate(plan: "Plan", folder: Path, preset: str, as_json: bool) -> None:
 
     from ..judge.calibration import summarise
     from .console import Bar, reliability_table
+    from .plain import finite
     from .repetition import calibrate
     from .report.pictures.calibration import picture
-    from .store.trees import finite, write_json
+    from .store.files import write_json
 
     _keep_compiled_programs()
     with Bar(quiet=as_json) as bar:
@@ -279,9 +280,9 @@ def _calibrate(plan: "Plan", folder: Path, preset: str, as_json: bool) -> None:
 @app.command()
 def resume(folder: Annotated[Path, typer.Argument(help="A run folder.")], json: Json = False) -> None:
     """Go on with a run that was interrupted: what is finished is not computed again."""
-    from .paper.published import rows
     from .paper.reproduce import KIND, Reproduction
     from .plan import Plan
+    from .published import rows
     from .store.run_folder import RunFolder
 
     existing = RunFolder.open(folder)
@@ -305,7 +306,7 @@ def _reproduce(folder: "Reproduction", wanted: "list[Published]", seeds: int, as
 
     from .console import Rows, print_reproduction
     from .paper.publish import publish
-    from .store.trees import finite
+    from .plain import finite
 
     _keep_compiled_programs()
     try:
@@ -327,13 +328,14 @@ def report(folder: Annotated[Path, typer.Argument(help="A folder of `epinn run`,
     """Write the report page of a folder anew, from what is in it."""
     from .paper.publish import publish
     from .paper.reproduce import KIND, Reproduction
+    from .report.run_page import write_report
     from .store.run_folder import RunFolder
 
     existing = RunFolder.open(folder)
     if existing.read_json("run.json").get("kind") == KIND:
         publish(Reproduction.open(folder))
     else:
-        existing.write_report()
+        write_report(existing)
     typer.echo(str(folder / "report.html"))
 
 
@@ -342,8 +344,8 @@ def _execute(plan: "Plan", folder: "RunFolder", as_json: bool) -> None:
     import json
 
     from .console import Bar, print_summary
-    from .store.run_folder import execute
-    from .store.trees import finite
+    from .plain import finite
+    from .run import execute
 
     _keep_compiled_programs()
     try:

@@ -17,10 +17,10 @@ from ..judge.verdict import overall
 from ..judge.wording import COLUMNS, DECIMALS, PAPER_COLUMNS, in_range, notes
 from ..progress import Progress
 from .paper.figures import TITLES, panel_title
-from .paper.published import lookup
 from .paper.tables import DECIMALS as DIGITS
 from .paper.tables import NAMES, Comparison, counts
 from .plan import Plan, summarise
+from .published import lookup
 
 
 class Bar(Progress):

@@ -24,9 +24,10 @@ from ..problem.problem import Problem, as_key
 from ..progress import Progress
 from ..solve.pinn import Pinn, fit_seeds
 from .origin import Origin
-from .settings import Settings, preset
+from .plain import digest
+from .presets import preset
+from .settings import Settings
 from .source import Source, find
-from .store.trees import digest
 
 METRICS = ("sharpness", "coverage", "rmse", "nll", "crps", "interval_score")
 SUMMARISED = (*METRICS, "time_s", "time_uq_s")

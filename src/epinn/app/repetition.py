@@ -13,7 +13,7 @@ from ..errors import InputError
 from ..judge.calibration import Redraw, redraw_of
 from ..progress import Progress
 from .plan import Plan, attach_method, fit_base
-from .store.trees import write_json
+from .store.files import write_json
 
 AT_ONCE = {"cpu": 25}  # redraws that run together; a hundred elsewhere
 

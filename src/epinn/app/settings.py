@@ -1,4 +1,4 @@
-"""All settings by dotted name (`base.epochs`, `epinet.alpha`): defaults, presets, and changes given as text."""
+"""All settings by dotted name (`base.epochs`, `epinet.alpha`): their defaults, and changes given as text."""
 
 import dataclasses
 import types
@@ -14,9 +14,6 @@ from ..methods.method import Method
 from ..posterior.posterior import DRAWS
 from ..solve.adam import Weights
 from ..solve.config import Base
-from .paper.settings import BY_PROBLEM, PAPER
-
-PRESETS = ("fast", "paper")
 
 
 @dataclass(frozen=True)
@@ -111,13 +108,10 @@ class Settings:
         )
 
 
-def preset(name: str, problem: str) -> Settings:
-    """The settings of a preset for a problem: `fast` is epinn's defaults, `paper` the paper's."""
-    if name not in PRESETS:
-        raise unknown_name("preset", name, PRESETS)
+def defaults() -> Settings:
+    """Every setting at its default."""
     groups = Base(), Weights(), PointSettings(), PredictSettings(), ComputeSettings()
-    settings = Settings(*groups, {n: m() for n, m in METHODS.items()})
-    return settings.changed(PAPER | BY_PROBLEM.get(problem, {})) if name == "paper" else settings
+    return Settings(*groups, {name: method() for name, method in METHODS.items()})
 
 
 def parse(assignments: list[str]) -> dict[str, str]:

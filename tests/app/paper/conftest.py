@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from epinn.app.paper import settings
+from epinn.app import presets
 
 TINY = {
     "base.hidden": (4,),
@@ -28,5 +28,5 @@ def tiny_paper(quick_compile: None) -> Iterator[None]:
     """The paper's settings, small enough for a test."""
     with pytest.MonkeyPatch.context() as patch:
         for name, value in TINY.items():
-            patch.setitem(settings.PAPER, name, value)
+            patch.setitem(presets.PAPER, name, value)
         yield

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from epinn import InputError, Progress
+from epinn.app import presets
 from epinn.app.paper import reproduce
-from epinn.app.paper.published import rows
 from epinn.app.paper.reproduce import Reproduction, studies
+from epinn.app.published import rows
 
 pytestmark = pytest.mark.usefixtures("tiny_paper")
 
@@ -108,10 +109,9 @@ def test_more_seeds_compute_only_what_is_missing(finished, tmp_path, monkeypatch
 
 
 def test_rows_of_other_settings_are_computed_anew(finished, tmp_path, monkeypatch):
-    from epinn.app.paper import settings
 
     again = copy_of(finished[0], tmp_path)
-    monkeypatch.setitem(settings.PAPER, "predict.draws", 21)
+    monkeypatch.setitem(presets.PAPER, "predict.draws", 21)
     found = computed(monkeypatch)
     again.run(CHOSEN[:1], range(2), Progress(), Told())
     assert [seeds for _, seeds in found] == [[0, 1]]

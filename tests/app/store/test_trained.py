@@ -5,7 +5,7 @@ import pytest
 
 from epinn import Progress
 from epinn.app.plan import Plan
-from epinn.app.settings import preset
+from epinn.app.presets import preset
 from epinn.app.source import find
 from epinn.app.store import trained as bases
 from epinn.app.store.trained import Bases

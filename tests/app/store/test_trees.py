@@ -9,7 +9,8 @@ from safetensors.numpy import save_file
 
 import epinn
 from epinn import Base, InputError
-from epinn.app.store.trees import load_tree, save_tree, write_atomically
+from epinn.app.store.files import write_atomically
+from epinn.app.store.trees import load_tree, save_tree
 
 POINTS = np.linspace(-1, 1, 7)
 METHODS = {

@@ -9,8 +9,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Circle, FancyArrowPatch, FancyBboxPatch
 from matplotlib.path import Path
 
+from ..presets import PAPER
 from ..report.pictures.panels import BLACK, BLUE, DPI, GREY, ORANGE
-from .settings import PAPER
 
 WIDTH, HEIGHT = 18.0, 8.8  # of the grid on which all is placed; two of its units make an inch
 LARGE, SMALL = 10, 9  # font sizes in points

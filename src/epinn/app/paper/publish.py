@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from matplotlib.figure import Figure
 
 from ...judge.wording import PAPER_COLUMNS, in_range, setting
+from ..published import rows, tables
 from ..report.page import Cell, Line, Page, Picture, Section, Table, render
-from ..store.trees import write_atomically, write_json
+from ..store.files import write_atomically, write_json
 from .diagram import diagram
 from .figures import TITLES, Drawn, panel_title, paper_figures
-from .published import rows, tables
 from .reasons import Reason, reason
 from .reproduce import Reproduction
 from .tables import DECIMALS, NAMES, Comparison, comparisons, counts

@@ -16,15 +16,17 @@ from ...errors import InputError
 from ...judge.evaluation import Evaluation
 from ...progress import Progress
 from ...solve.pinn import Pinn
+from ..plain import digest, finite
 from ..plan import Plan, attach_method, fit_base
-from ..settings import Settings, preset
+from ..presets import preset
+from ..published import Published
+from ..published import tables as known_tables
+from ..settings import Settings
 from ..source import find
 from ..store.checkpoint import Keeper
+from ..store.files import write_atomically, write_json
 from ..store.run_folder import MARKER, RunFolder, circumstances
 from ..store.trained import UNFINISHED, Bases
-from ..store.trees import digest, finite, write_atomically, write_json
-from .published import Published
-from .published import tables as known_tables
 
 KIND = "reproduction"
 IDLE_ON_CPU, IDLE_ELSEWHERE = 50, 1000  # how many points' worth of time a step costs before it has done anything

@@ -5,19 +5,18 @@ import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...errors import InputError
 from ...judge.metrics import LEVEL
 from ...judge.verdict import overall
 from ...judge.wording import COLUMNS, DECIMALS, in_range, notes, plus_minus, setting
 from ...methods.mcmc.run import MIXED
-from ..paper.published import lookup
 from ..plan import summarise
-from .page import Cell, Line, Page, Picture, Section, Table
-
-if TYPE_CHECKING:
-    from ..store.run_folder import RunFolder
+from ..published import lookup
+from ..store.files import write_atomically
+from ..store.run_folder import RunFolder
+from .page import Cell, Line, Page, Picture, Section, Table, render
 
 POOR = LEVEL - 0.05  # a coverage below this is marked
 MORE = {"time_uq_s": "band alone (s)", "nll": "NLL", "crps": "CRPS", "acceptance": "acceptance", "rhat": "R-hat", "ess": "ESS"}
@@ -39,7 +38,12 @@ Row = dict[str, Cell]  # by column
 NOTHING = Cell("-", mark="muted")
 
 
-def run_page(folder: "RunFolder") -> Page:
+def write_report(folder: RunFolder) -> None:
+    """Write `report.html`, the page that shows a run, into its folder."""
+    write_atomically(folder.path / "report.html", render(run_page(folder)).encode())
+
+
+def run_page(folder: RunFolder) -> Page:
     """What is in a run folder, finished or not."""
     try:
         run = folder.read_json("run.json")

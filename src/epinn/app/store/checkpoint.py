@@ -13,7 +13,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save as to_bytes
 
 from ...progress import Progress
-from .trees import write_atomically
+from .files import write_atomically
 
 INTERVAL = 30.0  # seconds between two checkpoints
 SHARE = 20.0  # and at least this many times what it takes to write one

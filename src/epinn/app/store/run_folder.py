@@ -1,7 +1,6 @@
 """Run folders: what was asked (`run.json`), what came out (`metrics.json`, posteriors, pictures). Written atomically."""
 
 import datetime
-import json
 import platform
 import shlex
 import sys
@@ -11,14 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from ... import __version__
-from ...errors import Diverged, InputError
-from ...judge.evaluation import Evaluation
-from ...progress import Progress
-from ..plan import Plan, attach_method, fit_base, linearised_spread, reopen_method, summarise
-from ..report.pictures import figures
-from .checkpoint import Keeper
-from .trained import UNFINISHED, Bases
-from .trees import finite, load_tree, save_tree, write_atomically, write_json
+from ...errors import InputError
+from ..plain import finite
+from ..plan import summarise
+from .files import read_json, write_json
+from .trained import Bases
 
 MARKER = "epinn"  # the key in run.json by which we know a folder as ours
 IDENTITY = ("problem", "network", "methods", "noise", "noise_on", "seeds", "settings")
@@ -59,13 +55,7 @@ class RunFolder:
         return folder
 
     def read_json(self, name: str) -> dict[str, Any]:
-        try:
-            content = json.loads((self.path / name).read_text())
-        except (OSError, ValueError, RecursionError) as error:
-            raise InputError(f"{self.path / name} cannot be read ({error}).") from None
-        if not isinstance(content, dict):
-            raise InputError(f"{self.path / name} is not a file of epinn's: it holds no names and values.")
-        return content
+        return read_json(self.path / name)
 
     def write_json(self, name: str, content: Mapping[str, Any]) -> None:
         write_json(self.path / name, content)
@@ -94,71 +84,12 @@ class RunFolder:
             paths.append(path)
         return paths
 
-    def write_report(self) -> None:
-        """The page that shows this run."""
-        from ..report.page import render
-        from ..report.run_page import run_page
-
-        write_atomically(self.path / "report.html", render(run_page(self)).encode())
-
 
 def _next_free(parent: Path, stem: str) -> Path:
     number = 1
     while (parent / f"{stem}-{number}").exists():
         number += 1
     return parent / f"{stem}-{number}"
-
-
-def execute(plan: Plan, folder: RunFolder, progress: Progress) -> list[dict[str, Any]]:
-    """Compute a plan and write it into its folder, leaving out what is there already. Returns the records."""
-    status = "interrupted"
-    try:
-        records = _execute(plan, folder, progress)
-        status = "finished"
-    except Exception:
-        status = "failed"
-        raise
-    finally:
-        folder.finish(status)
-    folder.write_report()
-    return records
-
-
-def _execute(plan: Plan, folder: RunFolder, progress: Progress) -> list[dict[str, Any]]:
-    bases, unfinished = Bases(folder.path), folder.path / UNFINISHED
-    has_data = bool(plan.problems()[0].data)
-    records = folder.records()
-    evaluations: dict[int, list[Evaluation]] = {seed: [] for seed in plan.seeds}
-    for method in plan.methods:
-        chosen = plan.settings.methods[method]
-        if chosen.uses_base:
-            pinns = bases.get(plan, progress, sees_data=chosen.base_sees_data or not has_data)
-            failures = [pinn.failure for pinn in pinns if pinn.failure]
-            if len(failures) == len(pinns):
-                raise Diverged(f"{failures[0]} They are in {folder.path}.")
-        else:
-            pinns = fit_base(plan, Progress(), epochs=0)
-        done = {record["seed"] for record in records if record["method"] == method}
-        keeper = Keeper(progress, unfinished, f"{plan.identity()} {method}")
-        if done == set(plan.seeds):
-            programs = getattr(pinns[0].solution.network, "programs", ())
-            stored = [load_tree(folder.posterior_path(method, seed), programs) for seed in plan.seeds]
-            results = reopen_method(plan, method, pinns, stored)
-        else:
-            records, done = [record for record in records if record["method"] != method], set()
-            results = attach_method(plan, method, pinns, keeper, linearised_spread(plan, method, pinns, progress))
-        for result in results:
-            if result.posterior.failure and len(plan.seeds) == 1:
-                raise Diverged(result.posterior.failure)
-            evaluations[result.case.seed].append(result.evaluation)
-            if result.case.seed not in done:
-                save_tree(result.posterior.sampler, folder.posterior_path(method, result.case.seed))
-                records.append(result.record)
-                folder.write_records(records)
-        keeper.clear()
-    for seed, shown in evaluations.items():
-        folder.save_figures(figures(shown), "" if len(plan.seeds) == 1 else f"-seed{seed}")
-    return records
 
 
 def _same_run(folder: RunFolder, description: Mapping[str, Any]) -> None:

@@ -1,16 +1,15 @@
 """Trained base PINNs in a folder: trained when they are first needed, read from their files ever after."""
 
 import dataclasses
-import json
 from pathlib import Path
 from typing import Any
 
-from ...errors import InputError
 from ...progress import Progress
 from ...solve.pinn import Pinn
 from ..plan import Case, Plan, fit_base
 from .checkpoint import Keeper
-from .trees import load_tree, save_tree, write_json
+from .files import read_json, write_json
+from .trees import load_tree, save_tree
 
 UNFINISHED = "unfinished"  # the folder for what an interrupted stage needs to go on
 
@@ -53,10 +52,7 @@ class Bases:
 
     def _history(self, stem: str) -> dict[str, Any]:
         path = self._folder / f"{stem}.json"
-        try:
-            return json.loads(path.read_text()) if path.is_file() else {"channels": [], "seeds": []}
-        except (OSError, ValueError) as error:
-            raise InputError(f"{path} cannot be read ({error}).") from None
+        return read_json(path) if path.is_file() else {"channels": [], "seeds": []}
 
     def _has(self, stem: str, case: Case) -> bool:
         return any(row["seed"] == case.seed for row in self._history(stem)["seeds"]) and self._path(stem, case).is_file()

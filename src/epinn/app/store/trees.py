@@ -1,12 +1,8 @@
 """Trees of epinn's own modules as safetensors files: arrays as tensors, structure as JSON. Nothing in them is executed."""
 
-import hashlib
 import importlib
 import json
-import math
-import os
-import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -20,6 +16,7 @@ from safetensors.numpy import save as to_bytes
 from ...derivatives.activation import ACTIVATIONS, Activation
 from ...errors import InputError
 from ...interop.program import Program
+from .files import write_atomically
 
 HOME = "epinn"
 
@@ -42,40 +39,6 @@ def load_tree(path: Path, programs: Iterable[Program] = ()) -> Any:
         if isinstance(error, InputError):
             raise
         raise InputError(f"{path} is not a file written by epinn ({type(error).__name__}: {error}).") from None
-
-
-def write_atomically(path: Path, content: bytes) -> None:
-    """Write a file so that it is there whole or not at all."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
-
-
-def write_json(path: Path, content: Any) -> None:
-    """Plain data as a JSON file, whole or not at all."""
-    write_atomically(path, (json.dumps(finite(content), indent=2) + "\n").encode())
-
-
-def digest(content: Any) -> str:
-    """A short text that tells plain data apart."""
-    return hashlib.sha256(json.dumps(finite(content), sort_keys=True).encode()).hexdigest()[:10]
-
-
-def finite(value: Any) -> Any:
-    """Plain data that every JSON reader understands: tuples and arrays as lists, NaN and infinity as null."""
-    if isinstance(value, Mapping):
-        return {str(key): finite(child) for key, child in value.items()}
-    if isinstance(value, list | tuple):
-        return [finite(child) for child in value]
-    if hasattr(value, "tolist"):
-        return finite(value.tolist())
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _pack(node: Any, tensors: dict[str, np.ndarray]) -> Any:

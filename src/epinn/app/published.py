@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
-from ...errors import unknown_name
+from ..errors import unknown_name
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,14 @@
-"""The paper's settings, as changes to epinn's defaults. Where the paper is silent, docs/paper.md gives the reason."""
+"""Named sets of settings: `fast` is epinn's defaults, `paper` what the E-PINN paper used.
+
+The paper's are given as changes to the defaults. Where the paper is silent, docs/paper.md gives the reason for each choice.
+"""
 
 from typing import Any
+
+from ..errors import unknown_name
+from .settings import Settings, defaults
+
+PRESETS = ("fast", "paper")
 
 PAPER: dict[str, Any] = {
     "base.hidden": (32, 32, 32),
@@ -39,3 +47,10 @@ BY_PROBLEM: dict[str, dict[str, Any]] = {
     "heat1d-inverse": {"epinet.base": "all"},
     "burgers": {"points.collocation": 1000},
 }
+
+
+def preset(name: str, problem: str) -> Settings:
+    """The settings of a preset for a problem (a shipped name; any other text has the preset's usual settings)."""
+    if name not in PRESETS:
+        raise unknown_name("preset", name, PRESETS)
+    return defaults() if name == "fast" else defaults().changed(PAPER | BY_PROBLEM.get(problem, {}))
