@@ -26,7 +26,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 os.environ["DDE_BACKEND"] = "pytorch"
-sys.path.append(str(Path(__file__).parent.parent / "tests" / "interop"))
+sys.path.append(str(Path(__file__).parent.parent / "tests" / "support"))
 
 import jax
 import jax.numpy as jnp
