@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: setup demo test test-interop lint bench browser clean
+.PHONY: setup demo test test-all lint bench browser clean
 
 setup: .venv/developer  ## an environment with epinn and the tools to work on it
 
@@ -27,13 +27,14 @@ browser:  ## Chromium, in which the tests open the report page; left out with a 
 	  || { [ "$$(id -u)" = 0 ] && apt-get -qq update && apt-get -qq install -y --no-install-recommends chromium >/dev/null; } \
 	  || echo "no chromium: the tests that open the report page in a browser are left out"
 
-test: .venv/developer browser  ## all tests
-	$(BIN)/python -m pytest -n 2 --dist worksteal -q
+test: .venv/developer browser  ## the tests that people run while they work: all but the slow ones
+	$(BIN)/python -m pytest -n 2 --dist worksteal -q -m "not slow"
 
-lint: .venv/developer  ## style and types
+lint: .venv/developer  ## style, types, and which package may import which
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
 
 INTEROP := .venv-interop
 
@@ -42,8 +43,8 @@ $(INTEROP)/installed: tests/interop/requirements.txt pyproject.toml
 	$(INTEROP)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]' --requirement $<
 	@touch $@
 
-test-interop: $(INTEROP)/installed  ## networks of PyTorch, DeepXDE, ONNX, Flax, Haiku and Keras, which are installed for it
-	DDE_BACKEND=pytorch KERAS_BACKEND=jax $(INTEROP)/bin/python -m pytest -n 2 --dist worksteal -q tests/interop
+test-all: $(INTEROP)/installed browser  ## every test, also with PyTorch, DeepXDE, ONNX, Flax, Haiku and Keras, which are installed for it
+	DDE_BACKEND=pytorch KERAS_BACKEND=jax $(INTEROP)/bin/python -m pytest -n 2 --dist worksteal -q
 
 PEERS := .venv-peers
 
