@@ -34,7 +34,7 @@ def noisy(name: str, seed: int, collocation: int | None) -> epinn.Problem:
 def compare(problem: epinn.Problem, seed: int, chain: str, settings: dict, methods: tuple[str, ...]) -> dict:
     """One problem: the chain, and what each method makes of the same base PINN."""
     pinn = epinn.fit(problem, key=seed)
-    reference = epinn.attach(pinn, method=chain, key=1, **settings)
+    reference = epinn.attach(pinn, method=chain, key=1, settings=settings)
     print(f"{problem.name}: {reference.diagnostics}, {reference.seconds:.0f} s", file=sys.stderr)
     rows = {}
     for method in methods:

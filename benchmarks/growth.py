@@ -58,7 +58,7 @@ def prediction(draws: int) -> Callable[[int], None]:
 
     problem = epinn.problems.poisson1d()
     pinn = epinn.fit(problem, base=epinn.Base(epochs=0, newton=0))
-    band = epinn.attach(pinn, problem, method="epinet", objective="paper", epochs=0)
+    band = epinn.attach(pinn, problem, method="epinet", settings={"objective": "paper", "epochs": 0})
     x = np.linspace(-1, 1, 501)
     return lambda times: [band.predict(x, draws=draws) for _ in range(times)]  # type: ignore[return-value]
 

@@ -33,7 +33,7 @@ problem = epinn.Problem(
 
 if __name__ == "__main__":
     pinn = epinn.fit(problem, key=0, base=epinn.Base(epochs=5000))
-    band = epinn.attach(pinn, problem, method="epinet", key=1, epochs=3000)
+    band = epinn.attach(pinn, problem, method="epinet", key=1, settings={"epochs": 3000})
     grid = problem.domain.grid(41)
     mean, std = band.predict(grid, draws=1000)
     error = np.sqrt(np.mean((mean - exact(*np.asarray(grid).T)) ** 2))

@@ -14,7 +14,17 @@ if TYPE_CHECKING:
     from .errors import Diverged, EpinnError, InputError
     from .interop import adopt
     from .judge import metrics
-    from .methods import DropoutMethod, EpinetMethod, HmcMethod, attach
+    from .methods import (
+        ConformalMethod,
+        DropoutMethod,
+        EnsembleMethod,
+        EpinetMethod,
+        HmcMethod,
+        LaplaceMethod,
+        NutsMethod,
+        ViMethod,
+        attach,
+    )
     from .posterior.posterior import Posterior
     from .posterior.statistics import Prediction
     from .problem.conditions import Constant, Data, Dirichlet, Equation, Initial, Neumann, Periodic, Robin
@@ -38,7 +48,17 @@ _HOMES = {
     "posterior.posterior": ("Posterior",),
     "posterior.statistics": ("Prediction",),
     "interop": ("adopt",),
-    "methods": ("DropoutMethod", "EpinetMethod", "HmcMethod", "attach"),
+    "methods": (
+        "ConformalMethod",
+        "DropoutMethod",
+        "EnsembleMethod",
+        "EpinetMethod",
+        "HmcMethod",
+        "LaplaceMethod",
+        "NutsMethod",
+        "ViMethod",
+        "attach",
+    ),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 _MODULES = {"metrics": "judge.metrics", "problems": "problems"}

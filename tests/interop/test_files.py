@@ -156,7 +156,7 @@ def test_named_layers_give_what_goes_into_them(module, problem):
     (a, p), (b, q), _ = LAYERS
     expected = np.tanh(np.tanh(a @ [0.5] + p) @ b.T + q)
     assert np.asarray(pinn.solution.network.features(jnp.asarray([0.5]))) == pytest.approx(expected, abs=1e-5)
-    epinn.attach(pinn, objective="paper", epochs=2, hidden=(4,))
+    epinn.attach(pinn, settings={"objective": "paper", "epochs": 2, "hidden": (4,)})
 
 
 def test_layers_that_are_not_there(module, problem, rejects):

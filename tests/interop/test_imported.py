@@ -145,7 +145,7 @@ def test_a_function_without_forward_derivatives_is_refused(problem, rejects):
 
 
 def test_double_weights_become_single_with_a_word(pinn, problem):
-    band = epinn.attach(foreign(pinn.solution.network, np.float64), problem, "laplace", samples=4)
+    band = epinn.attach(foreign(pinn.solution.network, np.float64), problem, "laplace", settings={"samples": 4})
     assert any("double precision" in warning for warning in band.warnings)
 
 
@@ -171,14 +171,14 @@ def test_and_stay_double_where_jax_is(pinn):
 def test_bands_are_those_on_our_own_network(pinn, adopted, problem, method, settings):
     points = problem.domain.points(5)
     ours = dataclasses.replace(pinn, channels=adopted.channels)
-    bands = [epinn.attach(p, method=method, **settings).predict(points, draws=50) for p in (ours, adopted)]
+    bands = [epinn.attach(p, method=method, settings=settings).predict(points, draws=50) for p in (ours, adopted)]
     assert bands[1].mean == pytest.approx(bands[0].mean, abs=0.05)
     if method == "epinet" and "objective" in settings:
         assert bands[1].std == pytest.approx(bands[0].std, rel=1e-2)
 
 
 def test_methods_that_keep_the_network_have_its_mean_without_a_word(adopted, problem):
-    band = epinn.attach(adopted, method="epinet", index_dim=12)
+    band = epinn.attach(adopted, method="epinet", settings={"index_dim": 12})
     assert not any("changes the weights" in warning for warning in band.warnings)
     points = problem.domain.points(5)
     middle = band.sampler.solution(jnp.zeros(13))  # 12, and the error that its residuals show
@@ -186,9 +186,9 @@ def test_methods_that_keep_the_network_have_its_mean_without_a_word(adopted, pro
 
 
 def test_methods_that_move_the_network_say_so(adopted):
-    band = epinn.attach(adopted, method="hmc", leapfrog=1, burn_in=0, samples=4, step_size=1e-5)
+    band = epinn.attach(adopted, method="hmc", settings={"leapfrog": 1, "burn_in": 0, "samples": 4, "step_size": 1e-05})
     assert any("changes the weights" in warning for warning in band.warnings)
-    trained = epinn.attach(adopted, objective="paper", epochs=2, hidden=(4,), train_base=True)
+    trained = epinn.attach(adopted, settings={"objective": "paper", "epochs": 2, "hidden": (4,), "train_base": True})
     assert any("changes the weights" in warning for warning in trained.warnings)
 
 
@@ -197,7 +197,7 @@ def test_methods_that_move_the_network_say_so(adopted):
 )
 def test_methods_that_cannot_use_it_refuse(adopted, rejects, method, settings):
     with rejects(method):
-        epinn.attach(adopted, method=method, **settings)
+        epinn.attach(adopted, method=method, settings=settings)
 
 
 def test_a_network_that_does_not_solve_the_problem_is_told_from_one_that_does(problem):
@@ -219,7 +219,7 @@ def test_features_can_be_a_function_and_need_not_exist(pinn, problem):
     assert given.solution.network.features(jnp.asarray([0.5])).tolist() == pytest.approx([np.sin(0.5), np.cos(0.5)])
     none = adopt((lambda p, x: p["a"] * jnp.sin(x), {"a": np.ones(1, np.float32)}), problem)
     assert none.solution.network.features(jnp.ones(1)).shape == (0,)
-    epinn.attach(none, objective="paper", epochs=2, hidden=(4,))
+    epinn.attach(none, settings={"objective": "paper", "epochs": 2, "hidden": (4,)})
 
 
 def test_a_named_layer_needs_pytorch(pinn, problem, rejects):
@@ -239,7 +239,7 @@ def test_unknowns_start_at_what_is_given_or_at_the_guess(rejects):
     model = (lambda p, x: p["a"] * x, {"a": np.ones(1, np.float32)})
     assert float(adopt(model, problem, unknowns={"k": 0.5}).solution.unknowns["k"]) == pytest.approx(0.5)
     assert float(adopt(model, problem).solution.unknowns["k"]) == pytest.approx(2.0)
-    assert epinn.attach(model, problem, "laplace", samples=4, unknowns={"k": 1.0}).unknowns(draws=4)["k"].mean > 0
+    assert epinn.attach(model, problem, "laplace", unknowns={"k": 1.0}, settings={"samples": 4}).unknowns(draws=4)["k"].mean > 0
     with rejects("unknown", "k"):
         adopt(model, problem, unknowns={"kk": 1.0})
 
@@ -286,7 +286,7 @@ def test_arguments_that_make_no_sense_are_refused(pinn, problem, rejects):
 
 @pytest.mark.parametrize("method", ["laplace", "epinet"])
 def test_a_posterior_is_stored_without_the_function_and_read_with_it(adopted, tmp_path, rejects, method):
-    band = epinn.attach(adopted, method=method, **({"samples": 5} if method == "laplace" else {"index_dim": 5}))
+    band = epinn.attach(adopted, method=method, settings={"samples": 5} if method == "laplace" else {"index_dim": 5})
     path = tmp_path / "posterior.safetensors"
     save_tree(band.sampler, path)
     again = dataclasses.replace(band, sampler=load_tree(path, adopted.solution.network.programs))

@@ -163,7 +163,7 @@ def test_frameworks(problem, make):
     assert np.asarray(pinn(POINTS)) == pytest.approx(np.asarray(call(model, jnp.asarray(POINTS))), abs=1e-5)
     assert pinn.solution.network.features(jnp.asarray(POINTS[0])).shape == (6,)
     assert sum(leaf.size for leaf in jax.tree.leaves(pinn.solution.network.parameters)) == 25
-    std = epinn.attach(pinn, method="laplace", samples=8).predict(POINTS, draws=8).std
+    std = epinn.attach(pinn, method="laplace", settings={"samples": 8}).predict(POINTS, draws=8).std
     assert np.all(np.isfinite(std))
     assert np.all(std > 0)
 

@@ -14,7 +14,7 @@ BASE = {"hidden": (8, 8), "epochs": 20, "restarts": 0}
 
 
 def spread(pinn, method, **settings):
-    found = reference_for(configured(method, **settings), [pinn], [0], epinn.Progress())
+    found = reference_for(configured(method, settings), [pinn], [0], epinn.Progress())
     return None if found is None else float(np.mean(found[0]))
 
 
@@ -49,9 +49,9 @@ def test_nor_has_a_problem_that_is_too_large(pinn):
 
 def test_what_exact_conditions_are_allowed_is_told_where_it_is_more_than_the_network_needs(pinn):
     assert allowance(configured("laplace"), pinn) is None
-    assert allowance(configured("hmc", tolerance=1e-9), pinn) is None
-    hmc = configured("hmc", tolerance=5.0)
+    assert allowance(configured("hmc", {"tolerance": 1e-09}), pinn) is None
+    hmc = configured("hmc", {"tolerance": 5.0})
     assert allowance(hmc, pinn) == pytest.approx(5.0)
     equation = next(channel for channel in pinn.channels if channel.kind == "equation")
     assert equation.estimated
-    assert not hmc.reads(equation).estimated
+    assert not hmc.traits.reads(equation).estimated

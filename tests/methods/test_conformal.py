@@ -31,7 +31,7 @@ def noisy(seed, sigma=0.1, said=0.1, held=39):
 def test_it_takes_conditions_as_the_method_does_whose_band_it_is():
     pinn = epinn.fit(noisy(0), base=BASE)
     exact = next(channel for channel in pinn.channels if channel.noise == "exact")
-    plain, of_chains = (configured("conformal", of=name).reads(exact) for name in ("laplace", "hmc"))
+    plain, of_chains = (configured("conformal", {"of": name}).traits.reads(exact) for name in ("laplace", "hmc"))
     assert plain is exact
     assert float(of_chains.sigma[0]) == pytest.approx(max(float(exact.sigma[0]), 0.01))
 
@@ -70,4 +70,4 @@ def test_too_few_measurements_are_refused_before_training():
 @pytest.mark.parametrize(("setting", "part"), [({"level": 0.2}, "level"), ({"of": "conformal"}, "another method")])
 def test_settings_that_make_no_sense_are_refused(setting, part):
     with pytest.raises(epinn.InputError, match=part):
-        epinn.methods.configured("conformal", **setting)
+        epinn.methods.configured("conformal", setting)

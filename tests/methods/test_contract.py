@@ -138,7 +138,7 @@ def pinns(request):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_keeps_the_contract(method, pinns, tmp_path):
-    both = attach_seeds(pinns, method, keys=[0, 1], **SMALL[method])
+    both = attach_seeds(pinns, method, keys=[0, 1], settings=SMALL[method])
     check(both[0], path=tmp_path / "posterior.safetensors")
     points = pinns[0].problem.domain.grid(5)
     assert not np.allclose(both[0].predict(points, draws=30).mean, both[1].predict(points, draws=30).mean)
@@ -148,7 +148,8 @@ def test_every_method_keeps_the_contract(method, pinns, tmp_path):
 def test_the_same_key_gives_the_same_posterior_and_another_does_not(method, pinns):
     points = pinns[0].problem.domain.grid(5)
     first, again, other = (
-        epinn.attach(pinns[0], None, method, key=key, **SMALL[method]).predict(points, draws=30, key=key) for key in (3, 3, 4)
+        epinn.attach(pinns[0], None, method, key=key, settings=SMALL[method]).predict(points, draws=30, key=key)
+        for key in (3, 3, 4)
     )
     assert np.array_equal(first.mean, again.mean)
     assert not np.array_equal(first.std, other.std)
@@ -162,7 +163,7 @@ def shipped(request):
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_runs_on_every_shipped_problem(method, shipped):
     problem = shipped.problem
-    record = evaluate(epinn.attach(shipped, problem, method, **SMALL[method]), draws=20).record()
+    record = evaluate(epinn.attach(shipped, problem, method, settings=SMALL[method]), draws=20).record()
     assert all(np.isfinite(record[metric]) for metric in ("sharpness", "coverage", "rmse", "crps"))
     assert set(record.get("unknowns", {})) == set(problem.sought)
 

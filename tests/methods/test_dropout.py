@@ -39,7 +39,7 @@ def test_the_band_of_one_hidden_layer_is_the_one_in_closed_form():
 def test_dropout_at_prediction_uses_the_trained_network_as_it_is():
     problem = poisson1d(collocation=20)
     pinn = epinn.fit(problem, base=Base(hidden=(8, 8), epochs=20, newton=0, restarts=0))
-    band = epinn.attach(pinn, problem, "dropout", rate=0.1)
+    band = epinn.attach(pinn, problem, "dropout", settings={"rate": 0.1})
     assert band.sampler.base is pinn.solution
     assert band.seconds == 0
 
@@ -48,7 +48,7 @@ def test_dropout_during_training_trains_a_network_of_its_own():
     problem = poisson1d(collocation=20)
     base = Base(hidden=(8, 8), epochs=20, newton=0, restarts=0)
     pinn = epinn.fit(problem, base=base)
-    band = epinn.attach(pinn, problem, "dropout", rate=0.1, during="training")
+    band = epinn.attach(pinn, problem, "dropout", settings={"rate": 0.1, "during": "training"})
     assert not np.allclose(band.sampler.base.network.weights[0], pinn.solution.network.weights[0])
     assert band.seconds > 0
 
@@ -58,7 +58,7 @@ def test_settings_that_make_no_sense_are_refused(settings):
     problem = poisson1d()
     untrained = Pinn(problem.solution(MLP.create(1, (4,), 1, key=jax.random.key(0))), problem, problem.channels(0))
     with pytest.raises(epinn.InputError):
-        epinn.attach(untrained, problem, "dropout", **settings)
+        epinn.attach(untrained, problem, "dropout", settings=settings)
 
 
 def test_a_network_without_layers_of_ours_is_refused_with_a_sentence():

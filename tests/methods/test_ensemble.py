@@ -30,19 +30,21 @@ def pinn():
 
 
 def test_members_differ_and_agree_within_their_band(pinn):
-    found = epinn.attach(pinn, method="ensemble", members=6).predict(X)
+    found = epinn.attach(pinn, method="ensemble", settings={"members": 6}).predict(X)
     assert np.all(found.std > 0)
     np.testing.assert_array_less(np.abs(found.mean - X), 5 * found.std)
 
 
 def test_plain_members_differ_less(pinn):
-    plain, perturbed = (epinn.attach(pinn, method="ensemble", members=6, perturb=p).predict(X) for p in (False, True))
+    plain, perturbed = (
+        epinn.attach(pinn, method="ensemble", settings={"members": 6, "perturb": p}).predict(X) for p in (False, True)
+    )
     assert plain.std.mean() < 0.7 * perturbed.std.mean()
 
 
 def test_members_that_miss_the_solution_are_counted(pinn):
     lost = dataclasses.replace(pinn, base=dataclasses.replace(BASE, epochs=1, newton=1))
-    posterior = epinn.attach(lost, method="ensemble", members=3)
+    posterior = epinn.attach(lost, method="ensemble", settings={"members": 3})
     assert posterior.warnings
     assert "3 of 3 members have not found the solution and were kept" in posterior.warnings[0]
     assert posterior.diagnostics["doubt"] == posterior.warnings[0]  # the verdict will say so
@@ -60,7 +62,7 @@ def test_the_band_of_few_members_holds_one_more_of_them(number):
 
 
 def test_few_members_have_the_mean_of_all_and_a_larger_spread(pinn):
-    posterior = epinn.attach(pinn, method="ensemble", members=4)
+    posterior = epinn.attach(pinn, method="ensemble", settings={"members": 4})
     few, plain = posterior.sampler, dataclasses.replace(posterior, sampler=posterior.sampler.plain)
     wide, narrow = posterior.predict(X), plain.predict(X)
     np.testing.assert_allclose(wide.mean, narrow.mean, atol=1e-4)
@@ -71,7 +73,9 @@ def test_few_members_have_the_mean_of_all_and_a_larger_spread(pinn):
 
 def test_members_may_start_at_the_trained_network(pinn):
     """Each finds a fit of its own, with the spread of those that come from far away."""
-    near, far = (epinn.attach(pinn, method="ensemble", key=1, members=6, start=start) for start in ("trained", "anchor"))
+    near, far = (
+        epinn.attach(pinn, method="ensemble", key=1, settings={"members": 6, "start": start}) for start in ("trained", "anchor")
+    )
     assert near.diagnostics["members"] == 6
     assert 0.5 < float(np.mean(near.predict(X).std / far.predict(X).std)) < 2
 
@@ -85,4 +89,4 @@ def test_starts_that_make_no_sense_are_refused(rejects):
 
 def test_too_few_members_are_refused():
     with pytest.raises(epinn.InputError, match=r"ensemble\.members"):
-        epinn.methods.configured("ensemble", members=1)
+        epinn.methods.configured("ensemble", {"members": 1})

@@ -169,7 +169,15 @@ def test_the_prior_can_be_initialised_by_name_and_alpha_scales_it(trained, initi
     pinn, problem = trained
     widths = [
         epinn.attach(
-            pinn, problem, objective="paper", epochs=0, hidden=(6, 6), prior_initialisation=initialisation, alpha=alpha
+            pinn,
+            problem,
+            settings={
+                "objective": "paper",
+                "epochs": 0,
+                "hidden": (6, 6),
+                "prior_initialisation": initialisation,
+                "alpha": alpha,
+            },
         )
         .evaluate(lambda s: s.network.epinet.alpha * s.network.epinet.prior.content.mlp.weights[0].sum(), draws=2)
         .mean
@@ -195,7 +203,7 @@ def test_unknown_parameters_get_a_spread_of_their_own():
 
 
 def test_the_base_of_an_epinet_is_named(rejects):
-    assert epinn.methods.METHODS["epinet"]().base_sees_data
-    assert not epinn.methods.METHODS["epinet"](base="physics").base_sees_data
+    assert epinn.methods.METHODS["epinet"]().traits.base_sees_data
+    assert not epinn.methods.METHODS["epinet"](base="physics").traits.base_sees_data
     with rejects("physik", "physics"):
         epinn.methods.METHODS["epinet"](base="physik")

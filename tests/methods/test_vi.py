@@ -19,7 +19,7 @@ def line(x, sigma=SIGMA):
 
 def test_means_and_widths_are_those_of_the_nearest_factorised_gaussian():
     x = np.linspace(-0.2, 1, 12)
-    band = epinn.attach(line(x), method="vi", steps=3000, learning_rate=1e-2, draws=8)
+    band = epinn.attach(line(x), method="vi", settings={"steps": 3000, "learning_rate": 0.01, "draws": 8})
     design = np.stack([x, np.ones_like(x)], axis=1)
     precision = np.eye(2) + design.T @ design / SIGMA**2
     mean = np.linalg.solve(precision, design.T @ (0.7 * x - 0.4) / SIGMA**2)
@@ -35,16 +35,16 @@ def test_unknown_noise_is_inferred():
     y = 0.5 * x + 0.2 * np.random.default_rng(2).normal(size=200)
     problem = epinn.Problem(domain=epinn.Box(x=(-1, 1)), equation=(), data=epinn.Data(x, y))
     pinn = epinn.fit(problem, base=Base(hidden=(), epochs=1, newton=20, restarts=0))
-    band = epinn.attach(pinn, method="vi", steps=1000, learning_rate=1e-2)
+    band = epinn.attach(pinn, method="vi", settings={"steps": 1000, "learning_rate": 0.01})
     assert abs(band.sigmas["data"] - 0.2) < 0.03
 
 
 def test_a_bound_that_still_rises_is_reported():
-    band = epinn.attach(line(np.linspace(-1, 1, 12)), method="vi", steps=300, learning_rate=1e-3)
+    band = epinn.attach(line(np.linspace(-1, 1, 12)), method="vi", settings={"steps": 300, "learning_rate": 0.001})
     assert "vi.steps" in band.warnings[0]
 
 
 @pytest.mark.parametrize("settings", [{"steps": 0}, {"draws": 0}, {"learning_rate": 0.0}, {"tolerance": -1.0}])
 def test_settings_that_make_no_sense_are_refused(rejects, settings):
     with rejects():
-        epinn.attach(line(np.linspace(-1, 1, 5)), method="vi", **settings)
+        epinn.attach(line(np.linspace(-1, 1, 5)), method="vi", settings=settings)

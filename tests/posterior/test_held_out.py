@@ -46,15 +46,15 @@ def pinn():
 
 
 def test_they_are_compared_in_units_of_spread_and_noise(pinn):
-    posterior = epinn.attach(pinn, method="laplace", samples=200)
+    posterior = epinn.attach(pinn, method="laplace", settings={"samples": 200})
     found = compare_held_out(posterior, inferred_noise(pinn))
     at = posterior.predict([0.5], draws=200)
     np.testing.assert_allclose(found.scores, abs(3.0 - at.mean) / np.hypot(at.std, 0.5), rtol=1e-3)
-    assert compare_held_out(epinn.attach(pinn, epinn.problems.poisson1d(0.1), "laplace", samples=20), {}) is None
+    assert compare_held_out(epinn.attach(pinn, epinn.problems.poisson1d(0.1), "laplace", settings={"samples": 20}), {}) is None
 
 
 def test_the_noise_of_a_measurement_is_told_apart_from_the_spread(pinn):
-    posterior = epinn.attach(pinn, method="laplace", samples=200)
+    posterior = epinn.attach(pinn, method="laplace", settings={"samples": 200})
     assert posterior.noise == noise_of_fields(pinn) == {"u": pytest.approx(0.1)}
     spread, both = posterior.predict([0.5], draws=200), posterior.predict_measurement([0.5], draws=200)
     np.testing.assert_allclose(both.std, np.hypot(spread.std, 0.1))

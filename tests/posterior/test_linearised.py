@@ -42,7 +42,7 @@ def test_the_prior_of_a_method_is_that_of_the_base_unless_it_has_its_own():
     pinn = epinn.fit(spring(), base=dataclasses.replace(BASE, prior=0.3))
 
     def width(method, **own):
-        return float(epinn.attach(pinn, method=method, key=1, **own).predict(GRID, draws=1000).std.mean())
+        return float(epinn.attach(pinn, method=method, key=1, settings=own).predict(GRID, draws=1000).std.mean())
 
     for method in ("laplace", "epinet", "ensemble"):
         assert width(method) == width(method, prior_sd=0.3)
@@ -82,7 +82,7 @@ def test_the_base_is_the_mode(pinn):
 @pytest.mark.parametrize("method", NEAR | CHAINS)
 def test_the_spread_is_that_of_the_exact_posterior(pinn, method):
     mean, sd = closed_form(pinn)
-    found = epinn.attach(pinn, method=method, key=1, **(NEAR | CHAINS)[method]).predict(GRID, draws=8000)
+    found = epinn.attach(pinn, method=method, key=1, settings=(NEAR | CHAINS)[method]).predict(GRID, draws=8000)
     ratio = found.std / sd
     assert abs(ratio.mean() - 1) < 0.03
     assert ratio.std() < 0.1
@@ -103,7 +103,10 @@ def test_a_base_that_has_not_seen_the_data_is_moved_by_them(method):
 def test_too_few_directions_scatter(pinn):
     """What the default dimension of z is for: 8 directions have the right spread on average, not at every point."""
     sd = closed_form(pinn)[1]
-    ratios = [epinn.attach(pinn, method="epinet", key=k, index_dim=8).predict(GRID, draws=4000).std / sd for k in range(4)]
+    ratios = [
+        epinn.attach(pinn, method="epinet", key=k, settings={"index_dim": 8}).predict(GRID, draws=4000).std / sd
+        for k in range(4)
+    ]
     assert np.std(ratios) > 0.1
 
 

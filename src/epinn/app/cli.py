@@ -173,8 +173,9 @@ def _plan(
     assignments: list[str] | None,
     sigmas: list[str] | None = None,
     origin: "Origin | None" = None,
+    at_once: int | None = None,
 ) -> "Plan":
-    """What the arguments ask for, checked."""
+    """What the arguments ask for, checked; `at_once` of the seeds run together, all by default."""
     from .plan import Plan
     from .presets import preset as settings_of
     from .settings import numbers, parse
@@ -191,7 +192,7 @@ def _plan(
         origin=origin,
     )
     _match_precision(plan)
-    plan.check()
+    plan.check(at_once)
     return plan
 
 
@@ -250,7 +251,9 @@ def calibrate(
     json: Json = False,
 ) -> None:
     """Repeat an experiment with new noise and initialisations: how often does the band hold the truth?"""
-    plan = _plan(problem, method, noise, range(seed, seed + redraws), preset, set_, sigma)
+    from .repetition import at_once
+
+    plan = _plan(problem, method, noise, range(seed, seed + redraws), preset, set_, sigma, at_once=at_once())
     _calibrate(plan, out or Path("runs") / f"calibrate-{plan.source.name}-{'-'.join(plan.methods)}", preset, json)
 
 

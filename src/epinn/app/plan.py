@@ -17,6 +17,7 @@ from ..judge.assessment import assess, base_warnings, failures
 from ..judge.evaluation import Evaluation, evaluate
 from ..judge.reference import reference_for
 from ..methods import attach_seeds
+from ..methods.method import check
 from ..posterior.posterior import Posterior
 from ..posterior.sampler import Sampler
 from ..problem.channel import describe_noise
@@ -83,15 +84,16 @@ class Plan:
             ]
         )
 
-    def check(self) -> None:
-        """Find mistakes in problem and settings now, before anything is written or trained."""
+    def check(self, at_once: int | None = None) -> None:
+        """Find mistakes in problem and settings now, before anything is written or trained; `at_once` of the cases are going to
+        run together, all by default."""
         problem = self.problems()[0]
         problem.check()
         rows = sum(channel.target.size for channel in problem.channels(0))
         size = sum(leaf.size for leaf in jax.tree.leaves(self._network(problem))) + len(problem.parameters)
         with limited_to(self.settings.compute.memory):
             for name in self.methods:
-                self.settings.methods[name].check(problem, rows, size)
+                check(self.settings.methods[name], problem, rows, size, seeds=min(at_once or len(self.cases), len(self.cases)))
         if self.settings.predict.draws < 2:
             raise InputError("predict.draws must be at least 2.")
 
@@ -204,8 +206,8 @@ def _record(plan: Plan, case: Case, pinn: Pinn, posterior: Posterior, evaluation
     """One row of metrics.json. Times of cases that ran together are shared out evenly."""
     uncertainty = posterior.seconds + evaluation.seconds
     method = plan.settings.methods[posterior.method]
-    base = pinn.seconds if method.uses_base else 0.0
-    failed = failures(pinn, method, posterior)
+    traits, failed = method.traits, failures(pinn, method, posterior)
+    base = pinn.seconds if traits.uses_base else 0.0
     return {
         "problem": plan.source.name,
         "method": posterior.method,
@@ -218,7 +220,7 @@ def _record(plan: Plan, case: Case, pinn: Pinn, posterior: Posterior, evaluation
         "time_uq_s": uncertainty,
         "diagnostics": dict(posterior.diagnostics),
         "channels": describe_noise(
-            [method.reads(c) for c in pinn.channels], None if method.uses_sigma else pinn.weights.of(pinn.channels)
+            [traits.reads(c) for c in pinn.channels], None if traits.uses_sigma else pinn.weights.of(pinn.channels)
         ),
         "failed": bool(failed),
         "warnings": [*posterior.warnings, *base_warnings(pinn, method), *failed],

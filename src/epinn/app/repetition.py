@@ -15,7 +15,12 @@ from ..progress import Progress
 from .plan import Plan, attach_method, fit_base
 from .store.files import write_json
 
-AT_ONCE = {"cpu": 25}  # redraws that run together; a hundred elsewhere
+AT_ONCE = {"cpu": 25}
+
+
+def at_once() -> int:
+    """Redraws that run together."""
+    return AT_ONCE.get(jax.default_backend(), 100)
 
 
 def calibrate(plan: Plan, folder: Path, progress: Progress) -> list[Redraw]:
@@ -29,11 +34,11 @@ def calibrate(plan: Plan, folder: Path, progress: Progress) -> list[Redraw]:
         raise InputError(f"{folder} cannot be made a folder ({error.strerror}); choose another --out.") from None
     path, identity = folder / "redraws.json", replace(plan, seeds=(), methods=()).identity()
     done = _read(path, identity)
-    at_once = AT_ONCE.get(jax.default_backend(), 100)
+    together = at_once()
     have = {(redraw.method, redraw.seed) for redraw in done}
     missing = [seed for seed in plan.seeds if any((method, seed) not in have for method in plan.methods)]
-    for start in range(0, len(missing), at_once):
-        some = replace(plan, seeds=tuple(missing[start : start + at_once]))
+    for start in range(0, len(missing), together):
+        some = replace(plan, seeds=tuple(missing[start : start + together]))
         for found in _batch(some, have, progress, f" {start + 1} to {start + len(some.seeds)}"):
             done += found
             write_json(path, {"identity": identity, "redraws": [redraw.plain() for redraw in done]})
@@ -65,7 +70,7 @@ def _batch(plan: Plan, have: set[tuple[str, int]], progress: Progress, label: st
     for method in plan.methods:
         if all((method, seed) in have for seed in plan.seeds):
             continue
-        sees = plan.settings.methods[method].base_sees_data
+        sees = plan.settings.methods[method].traits.base_sees_data
         if sees not in bases:
             bases[sees] = fit_base(plan, Labelled(), sees_data=sees)
         results = attach_method(plan, method, bases[sees], Labelled())

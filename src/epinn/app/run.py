@@ -36,8 +36,8 @@ def _execute(plan: Plan, folder: RunFolder, progress: Progress) -> list[dict[str
     evaluations: dict[int, list[Evaluation]] = {seed: [] for seed in plan.seeds}
     for method in plan.methods:
         chosen = plan.settings.methods[method]
-        if chosen.uses_base:
-            pinns = bases.get(plan, progress, sees_data=chosen.base_sees_data or not has_data)
+        if chosen.traits.uses_base:
+            pinns = bases.get(plan, progress, sees_data=chosen.traits.base_sees_data or not has_data)
             failures = [pinn.failure for pinn in pinns if pinn.failure]
             if len(failures) == len(pinns):
                 raise Diverged(f"{failures[0]} They are in {folder.path}.")

@@ -20,7 +20,7 @@ def assess(pinn: Pinn, method: Method, posterior: Posterior, evaluation: Evaluat
     `reference_for`), or None if there is none to compare with.
     """
     informed = pinn.with_sigmas(posterior.sigmas)
-    seen = Goodness.of(stack([informed.channels]), stack([informed.solution])) if method.is_linearised else None
+    seen = Goodness.of(stack([informed.channels]), stack([informed.solution])) if method.traits.is_linearised else None
     return judge(
         Evidence(
             evaluation,
@@ -29,16 +29,16 @@ def assess(pinn: Pinn, method: Method, posterior: Posterior, evaluation: Evaluat
             residuals="" if seen is None else seen.in_words(0, informed.channels),
             reference=reference,
             allowance=allowance(method, informed),
-            held_out=None if method.uses_held_out else compare_held_out(posterior, inferred_noise(informed)),
+            held_out=None if method.traits.held_out else compare_held_out(posterior, inferred_noise(informed)),
         )
     )
 
 
 def failures(pinn: Pinn, method: Method, posterior: Posterior) -> list[str]:
     """What ran away in training: the method's, and the base PINN's if the method uses it."""
-    return [text for text in (posterior.failure, pinn.failure if method.uses_base else None) if text]
+    return [text for text in (posterior.failure, pinn.failure if method.traits.uses_base else None) if text]
 
 
 def base_warnings(pinn: Pinn, method: Method) -> list[str]:
     """The warnings of the base PINN, if the method uses it."""
-    return list(pinn.warnings) if method.uses_base else []
+    return list(pinn.warnings) if method.traits.uses_base else []

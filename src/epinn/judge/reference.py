@@ -8,7 +8,6 @@ from jaxtyping import PRNGKeyArray
 
 from ..errors import InputError
 from ..methods import attach_seeds
-from ..methods.bayesian import PriorMethod
 from ..methods.laplace import LaplaceMethod
 from ..methods.method import Method
 from ..progress import Progress
@@ -26,9 +25,10 @@ def reference_for(
     None where there is nothing to compare with: for a method that is linearised itself, has no use for the trained network or
     is judged by other things, and for too large a problem.
     """
-    if not method.uses_base or method.is_linearised or method.uses_held_out:
+    traits = method.traits
+    if not traits.uses_base or traits.is_linearised or traits.held_out:
         return None
-    laplace = LaplaceMethod(samples=DRAWS, prior_sd=method.prior_sd if isinstance(method, PriorMethod) else None)
+    laplace = LaplaceMethod(samples=DRAWS, prior_sd=traits.prior_sd)
     progress(f"{method.name} reference", 0, 1, {})
     try:
         found = attach_seeds([_as_read_by(method, pinn) for pinn in pinns], laplace, keys=keys)
@@ -41,12 +41,13 @@ def reference_for(
 
 def allowance(method: Method, pinn: Pinn) -> float | None:
     """The sigma of exact conditions, if a method takes one that is larger than what the network reaches."""
-    wider = [read.sigma for c in pinn.channels if np.any((read := method.reads(c)).sigma > c.sigma)]
+    wider = [read.sigma for c in pinn.channels if np.any((read := method.traits.reads(c)).sigma > c.sigma)]
     return max(float(np.max(sigma)) for sigma in wider) if wider else None
 
 
 def _as_read_by(method: Method, pinn: Pinn) -> Pinn:
     """A PINN with the channels as a method takes them, and free to move if the method moves it or trains others."""
-    moves = method.moves_the_network or method.retrains
-    channels = tuple(method.reads(channel) for channel in pinn.channels)
+    traits = method.traits
+    channels = tuple(traits.reads(channel) for channel in pinn.channels)
+    moves = traits.moves_the_network or traits.retrains
     return dataclasses.replace(pinn, channels=channels, has_seen_all=pinn.has_seen_all and not moves)

@@ -12,7 +12,7 @@ itself it promises nothing.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, final
 
 import jax
 import numpy as np
@@ -22,14 +22,14 @@ from ..derivatives.jet import Value
 from ..derivatives.network import AbstractNetwork, Solution
 from ..errors import InputError
 from ..posterior.gaussian import LEVEL, quantile
-from ..posterior.held_out import compare_held_out, inferred_noise, noise_is_known, noise_of_fields
+from ..posterior.held_out import compare_held_out, inferred_noise, noise_of_fields
 from ..posterior.posterior import Posterior
 from ..posterior.sampler import Sampler
-from ..problem.channel import Channel, residuals
-from ..problem.problem import Problem
+from ..problem.channel import residuals
 from ..progress import Progress
 from ..solve.pinn import Pinn
-from .method import Method
+from .bands import BANDS, named
+from .method import Method, Traits
 
 
 class Apart(AbstractNetwork):
@@ -65,9 +65,11 @@ class ScaledSampler(Sampler):
         return replace(self.center, network=Apart(self.center.network, one.network, other.network, scale), raw=raw)
 
 
+@final
 @dataclass(frozen=True)
 class ConformalMethod(Method):
-    """Settings: the method `of` whose band is scaled (with its default settings), and the level of the guarantee.
+    """Settings: the method `of` whose band is scaled (a name, with its default settings, or a method), and the level of the
+    guarantee.
 
     Measurements are held out with `Data(..., held_out=True)`, or a share of all with points.held_out.
     """
@@ -75,49 +77,38 @@ class ConformalMethod(Method):
     name: ClassVar[str] = "conformal"
     summary: ClassVar[str] = "conformal: another method's band, scaled by held-out measurements, with a guarantee"
 
-    of: str = "epinet"
+    of: str | Method = "epinet"
     level: float = LEVEL
 
     def __post_init__(self) -> None:
         if not 0.5 <= self.level < 1:
             raise InputError("conformal.level must be between 0.5 and 1.")
-        if self.of == self.name:
+        if self.of == self.name or isinstance(self.of, ConformalMethod):
             raise InputError("conformal.of must be another method.")
-
-    @property
-    def uses_sigma(self) -> bool:
-        return True
-
-    @property
-    def uses_held_out(self) -> bool:
-        return True
+        _ = self.inner  # checks its name
 
     @property
     def inner(self) -> Method:
-        from . import configured  # here, since that module lists this one
+        """The method whose band is scaled."""
+        return self.of if isinstance(self.of, Method) else named(self.of, BANDS)
 
-        return configured(self.of)
-
-    def reads(self, channel: Channel) -> Channel:
-        return self.inner.reads(channel)
+    @property
+    def traits(self) -> Traits:
+        """Those of the method inside, but the mean is the base PINN, and held-out measurements decide the width."""
+        inner = self.inner.traits
+        return replace(
+            inner,
+            uses_base=True,
+            retrains=inner.retrains or not inner.uses_base,
+            moves_the_network=False,
+            uses_sigma=True,
+            is_linearised=False,
+            held_out=math.ceil(self.level / (1 - self.level) - 1e-9),  # fewer have no quantile of this level
+        )
 
     def attach(self, pinns: Sequence[Pinn], keys: PRNGKeyArray, progress: Progress) -> list[Posterior]:
-        for pinn in pinns:
-            self.check(pinn.problem, *pinn.size)
         found = self.inner.attach(pinns, keys, progress)
         return [self._scaled(pinn, inner) for pinn, inner in zip(pinns, found, strict=True)]
-
-    def check(self, problem: Problem, rows: int, parameters: int) -> None:
-        self.inner.check(problem, rows, parameters)
-        number = sum(channel.target.size for channel in problem.held_out())
-        least = math.ceil(self.level / (1 - self.level) - 1e-9)
-        if number < least:
-            raise InputError(
-                f"conformal needs at least {least} held-out measurements for a level of {self.level:g}, not {number}: "
-                "mark some with Data(..., held_out=True), or hold out a share with points.held_out=0.5."
-            )
-        if not noise_is_known(problem):
-            raise InputError("nothing is known about the noise of the held-out measurements: give their Data a sigma.")
 
     def _scaled(self, pinn: Pinn, inner: Posterior) -> Posterior:
         pinn = pinn.with_sigmas(inner.sigmas)
@@ -132,7 +123,7 @@ class ConformalMethod(Method):
             method=self.name,
             diagnostics={
                 **inner.diagnostics,
-                "of": self.of,
+                "of": self.inner.name,
                 "factor": factor,
                 "held_out": len(scores),
                 "guarantee": f"a new measurement of the same kind is within {quantile(self.level):.3g} total standard "

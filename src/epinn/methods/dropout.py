@@ -8,7 +8,7 @@ this is the variant that reproduces the paper's tables. Dropout does not touch s
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import ClassVar, final
 
 import equinox as eqx
 import jax
@@ -26,7 +26,7 @@ from ..solve.config import create_solutions, purposes
 from ..solve.pinn import Pinn
 from ..solve.seeds import stack, unstack
 from ..solve.stages import train_solution
-from .method import Method
+from .method import Method, Traits
 
 VARIANTS = ("prediction", "training")
 
@@ -74,6 +74,7 @@ class DropoutObjective(Objective):
         return residuals(channels, sampler.solution(sampler.index(key)))
 
 
+@final
 @dataclass(frozen=True)
 class DropoutMethod(Method):
     """Settings: the dropout rate, and when dropout is active: at `prediction` only, or during `training` too."""
@@ -93,8 +94,8 @@ class DropoutMethod(Method):
             raise unknown_name("dropout variant", self.during, VARIANTS)
 
     @property
-    def uses_base(self) -> bool:
-        return self.during == "prediction"
+    def traits(self) -> Traits:
+        return Traits(uses_base=self.during == "prediction")
 
     def attach(self, pinns: Sequence[Pinn], keys: PRNGKeyArray, progress: Progress) -> list[Posterior]:
         size, problem = len(pinns), pinns[0].problem

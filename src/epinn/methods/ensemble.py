@@ -9,7 +9,7 @@ started, and the band is what training leaves open. A band of few members is wid
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, final
 
 import equinox as eqx
 import jax
@@ -27,15 +27,16 @@ from ..solve.pinn import Pinn, bayesian_prior
 from ..solve.seeds import chosen, over_seeds, runs_once, stack
 from ..solve.stages import Fit, descend
 from ..solve.whitened import Prior
-from .bayesian import PriorMethod
+from .method import Memory, Method, Traits, check_positive, prior_width
 
 STARTS = ("anchor", "trained")
 MANY = 100  # members from which on their own mean and spread are known well enough
 LENIENCE = 3.0  # a member is lost if it is this much worse than a fit may be; less would leave out honest draws
 
 
+@final
 @dataclass(frozen=True)
-class EnsembleMethod(PriorMethod):
+class EnsembleMethod(Method):
     """Settings: how many members, whether they are perturbed, and the width of the prior on the weights.
 
     Members are trained like the base. Perturbed ones need Gauss-Newton, and take epinn's number of steps if the base has none.
@@ -46,12 +47,13 @@ class EnsembleMethod(PriorMethod):
     name: ClassVar[str] = "ensemble"
     summary: ClassVar[str] = "ensemble: networks trained on perturbed targets from draws of the prior, or plain (perturb=false)"
 
+    prior_sd: float | None = None
     members: int = 16
     perturb: bool = True
     start: str = "anchor"
 
     def __post_init__(self) -> None:
-        super().__post_init__()
+        check_positive("ensemble.prior_sd", self.prior_sd)
         if self.members < 2:
             raise InputError("ensemble.members must be at least 2.")
         if self.start not in STARTS:
@@ -59,16 +61,10 @@ class EnsembleMethod(PriorMethod):
         if self.start == "trained" and not self.perturb:
             raise InputError("ensemble members that all start at the trained network must be perturbed to differ from it.")
 
-    def needs(self, rows: int, parameters: int) -> tuple[int, str]:
-        return 8 * self.members * (rows + parameters), "ensemble.members"
-
     @property
-    def retrains(self) -> bool:
-        return True
-
-    @property
-    def uses_sigma(self) -> bool:
-        return True
+    def traits(self) -> Traits:
+        memory = Memory(kept_rows=8 * self.members, kept_parameters=8 * self.members, settings="ensemble.members")
+        return Traits(retrains=True, uses_sigma=True, prior_sd=self.prior_sd, memory=memory)
 
     def attach(self, pinns: Sequence[Pinn], keys: PRNGKeyArray, progress: Progress) -> list[Posterior]:
         everyone = [pinn for pinn in pinns for _ in range(self.members)]
@@ -79,7 +75,7 @@ class EnsembleMethod(PriorMethod):
         channels = _perturbed(given, noise_keys) if self.perturb else given
         judges = tuple(c.with_sigma(LENIENCE * c.sigma) for c in given)
         trained = stack([pinn.solution for pinn in everyone])
-        around = bayesian_prior(problems, trained, self.prior_width(pinns[0]))
+        around = bayesian_prior(problems, trained, prior_width(self.prior_sd, pinns[0]))
 
         def start(seeds: Sequence[int], attempt: int) -> Solution:
             if self.start == "trained":

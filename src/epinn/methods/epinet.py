@@ -21,7 +21,7 @@ needs no epochs: one Gauss-Newton step. One more direction is the error that the
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import ClassVar, final
 
 import equinox as eqx
 import jax
@@ -32,11 +32,10 @@ from ..derivatives import memory
 from ..derivatives.jet import PRECISION, Jet, Value, affine, join
 from ..derivatives.network import MLP, AbstractNetwork, Frozen, Solution, check_architecture, trainable
 from ..errors import InputError, unknown_name
-from ..posterior.linearised import Directions, bytes_of_changes, changed, check_size, posterior_changes
+from ..posterior.linearised import Directions, changed, posterior_changes
 from ..posterior.posterior import Posterior
 from ..posterior.sampler import Sampler
 from ..problem.channel import Channel, compare, push, residuals
-from ..problem.problem import Problem
 from ..progress import Progress
 from ..solve.adam import Descent, Objective, minimise
 from ..solve.config import purposes
@@ -44,7 +43,7 @@ from ..solve.gauss_newton import gauss_newton
 from ..solve.pinn import Pinn
 from ..solve.seeds import over_seeds, runs_once, stack, unstack
 from ..solve.stages import redraw
-from .bayesian import PriorMethod
+from .method import Memory, Method, Traits, check_positive, memory_of_changes, prior_width
 
 BASES = ("all", "physics")
 INDEX_DIM = {"calibrated": 256, "paper": 8}  # 256 directions have 4% of scatter in the width of the band, 8 have 25%
@@ -179,8 +178,9 @@ class JointObjective(Objective):
         return jax.vmap(at)(jax.random.split(key, self.indices))
 
 
+@final
 @dataclass(frozen=True)
-class EpinetMethod(PriorMethod):
+class EpinetMethod(Method):
     """Settings: the objective (`calibrated` or `paper`), and the dimension of z, by default 256 and 8.
 
     Of the calibrated kind: the width of the prior on the weights. Of the paper's: sizes of the learnable and the prior network,
@@ -195,6 +195,7 @@ class EpinetMethod(PriorMethod):
         "E-PINN: a random index added to the trained PINN; calibrated, or as in the paper (objective=paper)"
     )
 
+    prior_sd: float | None = None
     objective: str = "calibrated"
     index_dim: int | None = None
     hidden: tuple[int, ...] = (32, 32, 32)
@@ -211,7 +212,7 @@ class EpinetMethod(PriorMethod):
     base: str = "all"
 
     def __post_init__(self) -> None:
-        super().__post_init__()
+        check_positive("epinet.prior_sd", self.prior_sd)
         if self.base not in BASES:
             raise unknown_name("base of an epinet", self.base, BASES)
         check_architecture(self.hidden)
@@ -231,30 +232,17 @@ class EpinetMethod(PriorMethod):
         """Of z."""
         return INDEX_DIM[self.objective] if self.index_dim is None else self.index_dim
 
-    def needs(self, rows: int, parameters: int) -> tuple[int, str]:
-        linear = self.objective == "calibrated"
-        return bytes_of_changes(self.dimensions, rows, parameters) if linear else 0, "epinet.index_dim"
-
-    def check(self, problem: Problem, rows: int, parameters: int) -> None:
-        super().check(problem, rows, parameters)
-        if self.objective == "calibrated":
-            check_size(rows, parameters)
-
     @property
-    def is_linearised(self) -> bool:
-        return self.objective == "calibrated"
-
-    @property
-    def moves_the_network(self) -> bool:
-        return self.train_base
-
-    @property
-    def uses_sigma(self) -> bool:
-        return self.objective == "calibrated"
-
-    @property
-    def base_sees_data(self) -> bool:
-        return self.base == "all"
+    def traits(self) -> Traits:
+        calibrated = self.objective == "calibrated"
+        return Traits(
+            base_sees_data=self.base == "all",
+            moves_the_network=self.train_base,
+            uses_sigma=calibrated,
+            is_linearised=calibrated,
+            prior_sd=self.prior_sd,
+            memory=memory_of_changes(self.dimensions, "epinet.index_dim") if calibrated else Memory(),
+        )
 
     @property
     def descent(self) -> Descent:
@@ -265,7 +253,7 @@ class EpinetMethod(PriorMethod):
 
     def _solve(self, pinns: Sequence[Pinn], keys: PRNGKeyArray, progress: Progress) -> list[Posterior]:
         progress("epinet", 0, 1, {})
-        directions, seconds = posterior_changes(pinns, keys, Directions(self.dimensions), self.prior_width(pinns[0]))
+        directions, seconds = posterior_changes(pinns, keys, Directions(self.dimensions), prior_width(self.prior_sd, pinns[0]))
         progress("epinet", 1, 1, {})
         return [
             Posterior(

@@ -8,7 +8,7 @@ parameters change along with the weights.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, final
 
 import jax
 import jax.numpy as jnp
@@ -16,13 +16,12 @@ from jaxtyping import Array, Int, PRNGKeyArray
 
 from ..derivatives.network import Solution
 from ..errors import InputError
-from ..posterior.linearised import ExactDraws, bytes_of_changes, changed, check_size, posterior_changes
+from ..posterior.linearised import ExactDraws, changed, posterior_changes
 from ..posterior.posterior import Posterior
 from ..posterior.sampler import Sampler
-from ..problem.problem import Problem
 from ..progress import Progress
 from ..solve.pinn import Pinn
-from .bayesian import PriorMethod
+from .method import Method, Traits, check_positive, memory_of_changes, prior_width
 
 
 class LinearisedMembers(Sampler):
@@ -42,38 +41,31 @@ class LinearisedMembers(Sampler):
         return changed(self.base, jax.tree.map(lambda leaf: leaf[index], self.changes))
 
 
+@final
 @dataclass(frozen=True)
-class LaplaceMethod(PriorMethod):
-    """Settings: how many changes are drawn, and the width of the prior on the weights."""
+class LaplaceMethod(Method):
+    """Settings: the width of the prior on the weights (that of the base PINN if it is not given), and how many changes are
+    drawn."""
 
     name: ClassVar[str] = "laplace"
     summary: ClassVar[str] = "Laplace: the Gaussian posterior around the trained PINN, without training"
 
+    prior_sd: float | None = None
     samples: int = 2_000
 
     def __post_init__(self) -> None:
-        super().__post_init__()
+        check_positive("laplace.prior_sd", self.prior_sd)
         if self.samples < 2:
             raise InputError("laplace.samples must be at least 2.")
 
-    def needs(self, rows: int, parameters: int) -> tuple[int, str]:
-        return bytes_of_changes(self.samples, rows, parameters), "laplace.samples"
-
-    def check(self, problem: Problem, rows: int, parameters: int) -> None:
-        super().check(problem, rows, parameters)
-        check_size(rows, parameters)
-
     @property
-    def is_linearised(self) -> bool:
-        return True
-
-    @property
-    def uses_sigma(self) -> bool:
-        return True
+    def traits(self) -> Traits:
+        memory = memory_of_changes(self.samples, "laplace.samples")
+        return Traits(uses_sigma=True, is_linearised=True, prior_sd=self.prior_sd, memory=memory)
 
     def attach(self, pinns: Sequence[Pinn], keys: PRNGKeyArray, progress: Progress) -> list[Posterior]:
         progress(self.name, 0, 1, {})
-        changes, seconds = posterior_changes(pinns, keys, ExactDraws(self.samples), self.prior_width(pinns[0]))
+        changes, seconds = posterior_changes(pinns, keys, ExactDraws(self.samples), prior_width(self.prior_sd, pinns[0]))
         progress(self.name, 1, 1, {})
         return [
             Posterior(LinearisedMembers(pinn.solution, change), pinn.problem, self.name, seconds=seconds / len(pinns))

@@ -1,14 +1,19 @@
-"""What a method is: settings, and a way from trained base PINNs to posteriors."""
+"""What a method is: settings, what it needs, and a way from trained base PINNs to posteriors."""
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
+import numpy as np
 from jaxtyping import PRNGKeyArray
 
 from ..derivatives import memory
 from ..errors import InputError
+from ..posterior.held_out import noise_is_known
+from ..posterior.linearised import check_size
+from ..posterior.log_density import tolerant
 from ..posterior.posterior import Posterior
 from ..problem.channel import Channel
 from ..problem.problem import Problem
@@ -17,64 +22,100 @@ from ..solve.pinn import Pinn
 
 
 @dataclass(frozen=True)
+class Memory:
+    """Bytes that a method cannot have in chunks, for each row and each parameter.
+
+    The first two are taken once, however many seeds there are; those that are kept, by every seed. `settings` names what to
+    make smaller. With `matrix`, all rows and parameters must fit into one matrix as well.
+    """
+
+    rows: int = 0
+    parameters: int = 0
+    kept_rows: int = 0
+    kept_parameters: int = 0
+    settings: str = ""
+    matrix: bool = False
+
+    def bytes(self, rows: int, parameters: int, seeds: int = 1) -> int:
+        return rows * (self.rows + seeds * self.kept_rows) + parameters * (self.parameters + seeds * self.kept_parameters)
+
+
+def memory_of_changes(number: int, settings: str) -> Memory:
+    """What so many draws of changes of the parameters take, with all that is computed on the way, in double precision."""
+    return Memory(rows=32 * number, parameters=24 * number, kept_parameters=8 * number, settings=settings, matrix=True)
+
+
+@dataclass(frozen=True)
+class Traits:
+    """What a method makes of the base PINN and of the conditions, and what it needs."""
+
+    uses_base: bool = True  # the trained base PINN matters, not only its problem and shape
+    base_sees_data: bool = True  # the base PINN is trained on the measurements too, not on the physics alone
+    retrains: bool = False  # it trains networks of its own
+    moves_the_network: bool = False  # the mean of its band may differ from the base PINN
+    uses_sigma: bool = False  # conditions count by their sigma, not by loss weights
+    is_linearised: bool = (
+        False  # its spread is that of a linearised posterior: other methods are compared with the one of theirs
+    )
+    prior_sd: float | None = None  # width of the prior on the weights, where that is not the base PINN's
+    tolerance: float | None = None  # exact conditions count as known to this sigma at best
+    held_out: int = 0  # measurements that must be held out: they decide the width of the band, and so cannot judge it
+    memory: Memory = Memory()
+
+    def reads(self, channel: Channel) -> Channel:
+        """The channel with the sigma that the method takes it to have."""
+        if self.tolerance is None:
+            return channel
+        read = tolerant(channel, self.tolerance)
+        wider = bool(np.any(read.sigma > channel.sigma))
+        return replace(read, estimated=channel.estimated and not wider)
+
+
+@dataclass(frozen=True)
 class Method(ABC):
-    """A frozen dataclass whose fields are the method's settings."""
+    """A frozen dataclass whose fields are the method's settings. Its subclasses are abstract or final."""
 
     name: ClassVar[str]
     summary: ClassVar[str]
 
     @property
-    def uses_sigma(self) -> bool:
-        """Whether the channels' sigma matters, or loss weights take its place."""
-        return False
-
-    def reads(self, channel: Channel) -> Channel:
-        """The channel with the sigma that the method takes it to have."""
-        return channel
-
-    @property
-    def uses_base(self) -> bool:
-        """Whether the trained base PINN matters, or only its problem and shape."""
-        return True
-
-    @property
-    def retrains(self) -> bool:
-        """Whether it trains networks of its own."""
-        return False
-
-    @property
-    def moves_the_network(self) -> bool:
-        """Whether the middle of its band may be elsewhere than the base PINN."""
-        return False
-
-    @property
-    def is_linearised(self) -> bool:
-        """Whether its spread is that of a linearised posterior; other methods are compared with the one of theirs."""
-        return False
-
-    @property
-    def uses_held_out(self) -> bool:
-        """Whether held-out measurements decide the width of its band, and so cannot judge it."""
-        return False
-
-    @property
-    def base_sees_data(self) -> bool:
-        """Whether the base PINN is trained on the measurements too, or only on the physics."""
-        return True
-
-    def needs(self, rows: int, parameters: int) -> tuple[int, str]:
-        """Bytes that cannot be had in chunks, and the settings that they depend on."""
-        return 0, ""
-
-    def check(self, problem: Problem, rows: int, parameters: int) -> None:
-        """Refuse a problem that the method cannot do, for its size or for what it lacks, before anything is trained."""
-        needed, settings = self.needs(rows, parameters)
-        if needed > memory.available():
-            raise InputError(
-                f"{self.name} would need {needed / 2**30:.2g} GiB, and compute.memory is {memory.available() / 2**30:.2g}: "
-                f"take a smaller {settings}, or allow more memory."
-            )
+    @abstractmethod
+    def traits(self) -> Traits:
+        """What the method needs with these settings."""
 
     @abstractmethod
     def attach(self, pinns: Sequence[Pinn], keys: PRNGKeyArray, progress: Progress) -> list[Posterior]:
         """One posterior for each base PINN (one per seed, all of one shape); `keys` has one key for each."""
+
+
+def check(method: Method, problem: Problem, rows: int, parameters: int, seeds: int = 1) -> None:
+    """Refuse a problem that the method cannot do, for its size or for what it lacks, before anything is trained."""
+    needs = method.traits
+    needed = needs.memory.bytes(rows, parameters, seeds)
+    if needed > memory.available():
+        fewer = ", fewer seeds at once" if seeds > 1 else ""
+        raise InputError(
+            f"{method.name} would need {needed / 2**30:.2g} GiB, and compute.memory is {memory.available() / 2**30:.2g}: "
+            f"take a smaller {needs.memory.settings}{fewer}, or allow more memory."
+        )
+    if needs.memory.matrix:
+        check_size(rows, parameters)
+    number = sum(channel.target.size for channel in problem.held_out())
+    if number < needs.held_out:
+        raise InputError(
+            f"{method.name} needs at least {needs.held_out} held-out measurements for this level, not {number}: "
+            "mark some with Data(..., held_out=True), or hold out a share with points.held_out=0.5."
+        )
+    if needs.held_out and not noise_is_known(problem):
+        raise InputError("nothing is known about the noise of the held-out measurements: give their Data a sigma.")
+
+
+def prior_width(prior_sd: float | None, pinn: Pinn) -> float:
+    """The width of the prior on the weights: that of the base PINN where a method has none of its own."""
+    return pinn.base.prior if prior_sd is None else prior_sd
+
+
+def check_positive(name: str, value: float | None) -> None:
+    """Refuse a setting that must be a positive number, if it is given."""
+    if value is not None and not 0 < value < math.inf:
+        raise InputError(f"{name} must be a positive number.")

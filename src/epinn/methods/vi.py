@@ -9,7 +9,7 @@ import functools
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, final
 
 import equinox as eqx
 import jax
@@ -27,7 +27,7 @@ from ..posterior.sampler import Sampler
 from ..progress import Progress
 from ..solve.pinn import Pinn
 from ..solve.seeds import over_seeds, stack, unraveller, unstack
-from .bayesian import BayesianMethod
+from .method import Method, Traits, check_positive, prior_width
 
 STEPS_PER_CALL = 100
 FIRST_WIDTH = 1e-3  # in widths of the prior: narrow enough to leave the trained network where it is
@@ -59,25 +59,34 @@ class VariationalSampler(Sampler):
         return eqx.combine(jax.tree.map(lambda m, w, z: m + w * z, mean, self.width, unraveller(mean)(index)), rest)
 
 
+@final
 @dataclass(frozen=True)
-class ViMethod(BayesianMethod):
-    """Settings: steps of Adam, their learning rate, and the draws that a gradient is averaged over."""
+class ViMethod(Method):
+    """Settings: the width of the prior on the weights (that of the base PINN if it is not given), the sigma that exact
+    conditions are allowed at least, steps of Adam, their learning rate, and the draws that a gradient is averaged over."""
 
     name: ClassVar[str] = "vi"
     summary: ClassVar[str] = "Variational inference: independent Gaussians for all weights and unknowns"
 
+    prior_sd: float | None = None
+    tolerance: float = 0.01
     steps: int = 4_000
     learning_rate: float = 1e-2
     draws: int = 4
 
     def __post_init__(self) -> None:
-        super().__post_init__()
+        check_positive("vi.prior_sd", self.prior_sd)
+        check_positive("vi.tolerance", self.tolerance)
         if min(self.steps, self.draws) < 1 or not self.learning_rate > 0:
             raise InputError("vi.steps and vi.draws must be at least 1, vi.learning_rate positive.")
 
+    @property
+    def traits(self) -> Traits:
+        return Traits(moves_the_network=True, uses_sigma=True, prior_sd=self.prior_sd, tolerance=self.tolerance)
+
     def attach(self, pinns: Sequence[Pinn], keys: PRNGKeyArray, progress: Progress) -> list[Posterior]:
         started = time.perf_counter()
-        targets = posteriors_of(pinns, self.prior_width(pinns[0]), self.tolerance)
+        targets = posteriors_of(pinns, prior_width(self.prior_sd, pinns[0]), self.tolerance)
         state = _begin(self, targets, stack([pinn.solution for pinn in pinns]))
         if (kept := progress.recall(self.name, (state, np.zeros(0), np.zeros(())))) is not None:
             state, bounds, started = kept[0], list(kept[1]), started - float(kept[2])

@@ -93,11 +93,6 @@ def posterior_changes(pinns: Sequence[Pinn], keys: PRNGKeyArray, draw: Draw, wid
     return per_seed, time.perf_counter() - started
 
 
-def bytes_of_changes(number: int, rows: int, parameters: int) -> int:
-    """What so many draws take, with all that is computed on the way."""
-    return 32 * number * (rows + parameters)
-
-
 def check_size(rows: int, parameters: int) -> None:
     """Refuse what is too large for a matrix."""
     if not is_dense(rows, parameters):

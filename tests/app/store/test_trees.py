@@ -38,7 +38,7 @@ def pinn():
 
 @pytest.fixture(scope="module")
 def posteriors(pinn):
-    return {name: epinn.attach(pinn, method=name, **settings) for name, settings in METHODS.items()}
+    return {name: epinn.attach(pinn, method=name, settings=settings) for name, settings in METHODS.items()}
 
 
 @pytest.fixture

@@ -43,14 +43,16 @@ def test_mean_and_sd_agree_with_the_closed_form_posterior(per_point):
         problem,
         "hmc",
         key=1,
-        adapt=False,
-        precondition=False,
-        step_size=0.02,
-        leapfrog=40,
-        burn_in=300,
-        samples=4000,
-        chains=4,
-        start="prior",
+        settings={
+            "adapt": False,
+            "precondition": False,
+            "step_size": 0.02,
+            "leapfrog": 40,
+            "burn_in": 300,
+            "samples": 4000,
+            "chains": 4,
+            "start": "prior",
+        },
     )
     mean, covariance = closed_form(x, y, np.broadcast_to(sigma, 12))
     grid = np.linspace(-1, 1, 9)
@@ -76,7 +78,12 @@ def test_an_unknown_parameter_follows_its_closed_form_posterior():
         unknowns={"c": epinn.Unknown(guess=0.5, scale=0.7)},
     )
     pinn = epinn.fit(problem, base=Base(hidden=(), epochs=1, newton=0, restarts=0))
-    band = epinn.attach(pinn, problem, "hmc", adapt=False, step_size=0.3, leapfrog=5, burn_in=200, samples=3000, chains=4)
+    band = epinn.attach(
+        pinn,
+        problem,
+        "hmc",
+        settings={"adapt": False, "step_size": 0.3, "leapfrog": 5, "burn_in": 200, "samples": 3000, "chains": 4},
+    )
     precision = 1 / 0.7**2 + 10 / 0.5**2
     c = band.unknowns()["c"]
     assert abs(c.mean - (0.5 / 0.7**2 + y.sum() / 0.5**2) / precision) < 0.01
@@ -89,7 +96,7 @@ def test_unknown_noise_is_inferred_with_the_weights():
     problem = epinn.Problem(domain=epinn.Box(x=(-1, 1)), equation=(), data=epinn.Data(x, 0.5 * x + 0.2 * rng.normal(size=200)))
     pinn = epinn.fit(problem, base=Base(hidden=(), epochs=500, learning_rate=1e-2, newton=0, restarts=0))
     for start in ("spread", "prior"):
-        band = epinn.attach(pinn, problem, "hmc", chains=2, start=start)
+        band = epinn.attach(pinn, problem, "hmc", settings={"chains": 2, "start": start})
         assert abs(band.sigmas["data"] - 0.2) < 0.03
         assert band.noise["u"] == pytest.approx(band.sigmas["data"])
         assert band.diagnostics["rhat"] < 1.01
@@ -108,7 +115,9 @@ def test_a_chain_whose_steps_are_too_long_for_where_it_is_leaves_if_they_vary(va
 def test_chains_that_do_not_move_are_reported():
     problem, *_ = linear_model()
     pinn = epinn.fit(problem, base=Base(hidden=(), epochs=1, newton=0, restarts=0))
-    band = epinn.attach(pinn, problem, "hmc", step_size=1e4, leapfrog=3, burn_in=0, samples=20, chains=2, **PLAIN)
+    band = epinn.attach(
+        pinn, problem, "hmc", settings={"step_size": 10000.0, "leapfrog": 3, "burn_in": 0, "samples": 20, "chains": 2, **PLAIN}
+    )
     assert band.diagnostics["acceptance"] < 0.05
     assert "step_size" in band.warnings[0]
 
@@ -117,7 +126,12 @@ def test_a_step_size_far_too_large_or_small_is_mended_during_burn_in():
     problem, *_ = linear_model()
     pinn = epinn.fit(problem, base=Base(hidden=(), epochs=1, newton=0, restarts=0))
     for step_size in (100.0, 1e-4):
-        band = epinn.attach(pinn, problem, "hmc", step_size=step_size, leapfrog=3, burn_in=400, samples=100, chains=2, **PLAIN)
+        band = epinn.attach(
+            pinn,
+            problem,
+            "hmc",
+            settings={"step_size": step_size, "leapfrog": 3, "burn_in": 400, "samples": 100, "chains": 2, **PLAIN},
+        )
         assert 0.4 < band.diagnostics["acceptance"] < 0.99
 
 
@@ -125,7 +139,7 @@ def test_chains_that_have_not_mixed_are_reported():
     problem, *_ = linear_model()
     pinn = epinn.fit(problem, base=Base(hidden=(), epochs=1, newton=0, restarts=0))
     lazy = {"step_size": 1e-3, "leapfrog": 1, "burn_in": 0, "samples": 40, "start": "prior", "precondition": False}
-    band = epinn.attach(pinn, problem, "hmc", key=3, **lazy)
+    band = epinn.attach(pinn, problem, "hmc", key=3, settings=lazy)
     assert band.diagnostics["rhat"] > 1.1
     assert "not mixed" in band.warnings[0]
     assert "hmc.samples" in band.warnings[0]
@@ -136,7 +150,12 @@ def test_chains_that_have_not_mixed_are_reported():
 def test_thinning_stores_fewer_but_watches_all():
     problem, *_ = linear_model()
     pinn = epinn.fit(problem, base=Base(hidden=(), epochs=1, newton=0, restarts=0))
-    band = epinn.attach(pinn, problem, "hmc", step_size=0.05, leapfrog=5, burn_in=0, samples=100, chains=2, thin=5, **PLAIN)
+    band = epinn.attach(
+        pinn,
+        problem,
+        "hmc",
+        settings={"step_size": 0.05, "leapfrog": 5, "burn_in": 0, "samples": 100, "chains": 2, "thin": 5, **PLAIN},
+    )
     assert band.sampler.members == 2 * 100 // 5
     assert band.diagnostics["samples"] == 100
 
@@ -145,7 +164,12 @@ def test_thinning_stores_fewer_but_watches_all():
 def test_chains_start_where_they_are_told_to(start):
     problem, *_ = linear_model()
     pinn = epinn.fit(problem, base=Base(hidden=(), epochs=500, learning_rate=1e-2, newton=0, restarts=0))
-    band = epinn.attach(pinn, problem, "hmc", step_size=1e-9, leapfrog=1, burn_in=0, samples=10, chains=3, start=start)
+    band = epinn.attach(
+        pinn,
+        problem,
+        "hmc",
+        settings={"step_size": 1e-09, "leapfrog": 1, "burn_in": 0, "samples": 10, "chains": 3, "start": start},
+    )
     first = np.stack([np.asarray(w).ravel()[::10] for w in band.sampler.solutions.network.weights])
     trained = float(pinn.solution.network.weights[0][0, 0])
     at_trained = np.allclose(first, trained, atol=1e-4)
@@ -171,7 +195,7 @@ def test_settings_that_make_no_sense_are_refused(settings):
     network = Base(hidden=()).network(problem.domain, 1, jax.random.key(0))
     untrained = Pinn(problem.solution(network), problem, problem.channels(0))
     with pytest.raises(epinn.InputError):
-        epinn.attach(untrained, problem, "hmc", **settings)
+        epinn.attach(untrained, problem, "hmc", settings=settings)
 
 
 @pytest.fixture(scope="module")
@@ -187,7 +211,7 @@ def test_chains_in_charts_mix_where_plain_ones_do_not():
     problem = epinn.Problem(domain=epinn.Box(x=(-1, 1)), equation=(), data=epinn.Data(x, 0.7 * x - 0.4, sigma=1e-3))
     pinn = epinn.fit(problem, base=Base(hidden=(), epochs=1, newton=20, restarts=0))
     charted = epinn.attach(pinn, method="hmc", key=1).diagnostics
-    plain = epinn.attach(pinn, method="hmc", key=1, precondition=False, step_size=3e-4).diagnostics
+    plain = epinn.attach(pinn, method="hmc", key=1, settings={"precondition": False, "step_size": 0.0003}).diagnostics
     assert charted["rhat"] < 1.01
     assert charted["ess"] > 5 * plain["ess"]
 
@@ -198,5 +222,5 @@ def test_what_is_exact_counts_as_known_to_the_tolerance(curved):
     target = posteriors_of([precise], prior_sd=1.0, tolerance=0.01)
     found = {channel.name: float(channel.sigma[0, 0]) for channel in target.channels}
     assert found == {"equation": pytest.approx(0.01), "boundary": pytest.approx(0.05), "data": pytest.approx(0.1)}
-    read = {channel.name: float(epinn.methods.configured("hmc").reads(channel).sigma[0]) for channel in precise.channels}
+    read = {channel.name: float(epinn.methods.configured("hmc").traits.reads(channel).sigma[0]) for channel in precise.channels}
     assert read == found

@@ -19,18 +19,20 @@ def pinn():
 
 def test_it_finds_the_length_of_its_trajectories_itself(pinn):
     """Steps a tenth of what they might be: trajectories of many of them still mix at once."""
-    band = epinn.attach(pinn, method="nuts", adapt=False, step_size=0.1, burn_in=20, samples=200)
+    band = epinn.attach(pinn, method="nuts", settings={"adapt": False, "step_size": 0.1, "burn_in": 20, "samples": 200})
     assert band.diagnostics["rhat"] < 1.05
     assert band.diagnostics["ess"] > 200
     assert band.warnings == ()
 
 
 def test_trajectories_that_may_not_grow_are_short(pinn):
-    short = epinn.attach(pinn, method="nuts", adapt=False, step_size=0.01, doublings=1, burn_in=0, samples=100)
+    short = epinn.attach(
+        pinn, method="nuts", settings={"adapt": False, "step_size": 0.01, "doublings": 1, "burn_in": 0, "samples": 100}
+    )
     assert short.diagnostics["rhat"] > 1.05
 
 
 @pytest.mark.parametrize("settings", [{"doublings": 0}, {"doublings": 11}, {"step_size": 0.0}, {"start": "cold"}])
 def test_settings_that_make_no_sense_are_refused(pinn, rejects, settings):
     with rejects():
-        epinn.attach(pinn, method="nuts", **settings)
+        epinn.attach(pinn, method="nuts", settings=settings)

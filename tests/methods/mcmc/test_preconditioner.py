@@ -60,5 +60,5 @@ def test_what_is_too_large_for_a_matrix_is_not_charted(monkeypatch):
     assert can_be_charted(targets)
     monkeypatch.setattr(epinn.system, "DENSE", 5)
     assert not can_be_charted(targets)
-    band = epinn.attach(pinn, method="hmc", step_size=1e-4, burn_in=0, samples=10)
+    band = epinn.attach(pinn, method="hmc", settings={"step_size": 0.0001, "burn_in": 0, "samples": 10})
     assert band.sampler.members == 40

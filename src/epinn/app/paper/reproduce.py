@@ -63,7 +63,7 @@ class Study:
     def base_plan(self, seeds: Sequence[int]) -> Plan:
         """What the base PINNs are trained on: the noise levels of the rows, or none if measurements are kept from the base."""
         plan = self.plan(seeds)
-        return plan if self.settings.methods[self.method].base_sees_data else dataclasses.replace(plan, noises=(0.0,))
+        return plan if self.settings.methods[self.method].traits.base_sees_data else dataclasses.replace(plan, noises=(0.0,))
 
     def work(self) -> tuple[float, float]:
         """Steps times points of one seed, in the base and in the method: what it costs, in some unit."""
@@ -76,7 +76,7 @@ class Study:
             "hmc": lambda: (flat["hmc.burn_in"] + flat["hmc.samples"]) * flat["hmc.leapfrog"] * flat["hmc.chains"],
         }.get(self.method, lambda: 0)()
         networks = len(self.plan(()).noises)
-        base = flat["base.epochs"] * len(self.base_plan(()).noises) if method.uses_base else 0
+        base = flat["base.epochs"] * len(self.base_plan(()).noises) if method.traits.uses_base else 0
         return float(base * points), float((steps * networks + 500) * points)
 
 
@@ -194,7 +194,7 @@ class Reproduction:
 
     def _base(self, study: Study, seeds: Sequence[int], progress: Progress) -> list[Pinn]:
         plan, base_plan = study.plan(seeds), study.base_plan(seeds)
-        if not study.settings.methods[study.method].uses_base:
+        if not study.settings.methods[study.method].traits.uses_base:
             return fit_base(plan, Progress(), epochs=0)
         self._bases(study).mkdir(parents=True, exist_ok=True)
         pinns = Bases(self._bases(study)).get(base_plan, progress)
@@ -223,7 +223,7 @@ class Reproduction:
                 seen = row.noise if row.noise in noises else 0.0
                 for record in self.records(row):
                     spent[study.rows[0].name, row.noise, record["seed"]] = record["time_uq_s"]
-                    if study.settings.methods[study.method].uses_base:
+                    if study.settings.methods[study.method].traits.uses_base:
                         spent[self._bases(study), seen, record["seed"]] = record["time_s"] - record["time_uq_s"]
         return sum(spent.values())
 

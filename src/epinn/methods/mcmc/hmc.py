@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, final
 
 import equinox as eqx
 import jax
@@ -46,6 +46,7 @@ class Trajectory(Kernel):
         return state, info.acceptance_rate, info.is_divergent
 
 
+@final
 @dataclass(frozen=True)
 class HmcMethod(ChainMethod):
     """Settings of the sampler: those of all chains, and the number of leapfrog steps in a trajectory.
@@ -58,16 +59,13 @@ class HmcMethod(ChainMethod):
 
     leapfrog: int = 20
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.leapfrog < 1:
-            raise InputError("hmc.leapfrog must be at least 1.")
-
     @property
     def remedy(self) -> str:
         other = ", or long trajectories: hmc.precondition=false, hmc.step_size=3e-4, hmc.leapfrog=200"
-        return super().remedy + (other if self.precondition else "")
+        return "more hmc.samples or hmc.burn_in" + (other if self.precondition else "")
 
     @property
     def kernel(self) -> Kernel:
+        if self.leapfrog < 1:
+            raise InputError("hmc.leapfrog must be at least 1.")
         return Trajectory(self.leapfrog, varied=self.adapt, charted=self.precondition)

@@ -1,7 +1,6 @@
 """What methods that run Markov chains have in common: their settings, and the way from chains to posteriors."""
 
 import functools
-import math
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,14 +14,17 @@ from ...posterior.posterior import Posterior
 from ...progress import Progress
 from ...solve.config import purposes
 from ...solve.pinn import Pinn
-from ..bayesian import BayesianMethod
+from ..method import Memory, Method, Traits, check_positive, prior_width
 from .run import Kernel, Schedule, complaints, diagnose, sample
 from .starts import STARTS, starts
 
 
 @dataclass(frozen=True)
-class ChainMethod(BayesianMethod):
+class ChainMethod(Method):
     """Settings of a sampler. `samples` counts those after `burn_in`, per chain; every `thin`-th is stored.
+
+    `prior_sd` is the width of the Gaussian prior on all weights, that of the base PINN if it is not given, and `tolerance` the
+    standard deviation that conditions said to be exact are allowed at least.
 
     With `precondition`, chains move in coordinates made from the curvature around them (see `chart.py`), and `step_size` is in
     units of these. With `adapt`, it is changed during burn-in until five of six proposals are accepted, and `hmc`
@@ -32,6 +34,8 @@ class ChainMethod(BayesianMethod):
     at draws from the `prior`, or at fresh `xavier` initialisations.
     """
 
+    prior_sd: float | None = None
+    tolerance: float = 0.01
     step_size: float = 0.1
     burn_in: int = 200
     samples: int = 400
@@ -42,26 +46,30 @@ class ChainMethod(BayesianMethod):
     start: str = "spread"
 
     def __post_init__(self) -> None:
-        super().__post_init__()
+        for setting in ("prior_sd", "tolerance", "step_size"):
+            check_positive(f"{self.name}.{setting}", getattr(self, setting))
         if self.start not in STARTS:
             raise unknown_name("start", self.start, STARTS)
         if min(self.samples, self.chains, self.thin) < 1 or self.burn_in < 0:
             raise InputError(f"{self.name} needs at least one sample and chain, thin >= 1 and burn_in >= 0.")
-        if not 0 < self.step_size < math.inf:
-            raise InputError(f"{self.name}.step_size must be positive.")
+        _ = self.kernel  # checks its part of the settings
 
     @property
-    def uses_base(self) -> bool:
-        return self.start in ("spread", "trained")
+    def traits(self) -> Traits:
+        stored = self.chains * (1 + self.samples // self.thin)
+        return Traits(
+            uses_base=self.start in ("spread", "trained"),
+            moves_the_network=True,
+            uses_sigma=True,
+            prior_sd=self.prior_sd,
+            tolerance=self.tolerance,
+            memory=Memory(kept_parameters=8 * stored, settings=f"{self.name}.samples or {self.name}.chains"),
+        )
 
     @property
+    @abstractmethod
     def remedy(self) -> str:
         """What may help chains to mix."""
-        return f"more {self.name}.samples or {self.name}.burn_in"
-
-    def needs(self, rows: int, parameters: int) -> tuple[int, str]:
-        stored = self.chains * (1 + self.samples // self.thin)
-        return 8 * stored * parameters, f"{self.name}.samples or {self.name}.chains"
 
     @property
     @abstractmethod
@@ -70,7 +78,7 @@ class ChainMethod(BayesianMethod):
 
     def attach(self, pinns: Sequence[Pinn], keys: PRNGKeyArray, progress: Progress) -> list[Posterior]:
         start_keys, chain_keys = purposes(keys, 2)
-        targets = posteriors_of(pinns, self.prior_width(pinns[0]), self.tolerance)
+        targets = posteriors_of(pinns, prior_width(self.prior_sd, pinns[0]), self.tolerance)
         schedule = Schedule(self.burn_in, self.samples, self.chains, self.thin, self.step_size, self.adapt, self.precondition)
         begin = functools.partial(starts, self.start, pinns, targets, start_keys, self.chains, progress, f"{self.name} start")
         shape = (len(pinns), self.chains, size_of(targets))

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, final
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -26,6 +26,7 @@ class NoUTurn(Kernel):
         return state, info.acceptance_rate, info.is_divergent
 
 
+@final
 @dataclass(frozen=True)
 class NutsMethod(ChainMethod):
     """Settings of the sampler: those of all chains, and how often a trajectory may be doubled."""
@@ -35,11 +36,12 @@ class NutsMethod(ChainMethod):
 
     doublings: int = 6
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not 1 <= self.doublings <= 10:
-            raise InputError("nuts.doublings must lie between 1 and 10.")
+    @property
+    def remedy(self) -> str:
+        return "more nuts.samples or nuts.burn_in"
 
     @property
     def kernel(self) -> Kernel:
+        if not 1 <= self.doublings <= 10:
+            raise InputError("nuts.doublings must lie between 1 and 10.")
         return NoUTurn(self.doublings)

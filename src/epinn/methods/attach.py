@@ -1,0 +1,96 @@
+"""From trained PINNs to posteriors, by any method."""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import jax.numpy as jnp
+from jaxtyping import PRNGKeyArray
+
+from ..errors import Diverged, InputError
+from ..interop import adopt
+from ..posterior.held_out import noise_of_fields
+from ..posterior.posterior import Posterior
+from ..problem.problem import Problem, as_key
+from ..progress import Progress
+from ..solve.pinn import Pinn
+from .method import Method, check
+from .registry import configured
+
+
+def attach(
+    model: Any,
+    problem: Problem | None = None,
+    method: str | Method = "epinet",
+    *,
+    settings: Mapping[str, object] | None = None,
+    key: PRNGKeyArray | int = 0,
+    progress: Progress | None = None,
+    features: Any = None,
+    rules: Mapping[str, Any] | None = None,
+    architecture: Any = None,
+    trust_file: bool = False,
+    unknowns: Mapping[str, float] | None = None,
+) -> Posterior:
+    """Give a trained PINN a band.
+
+    `method` is a name (see `epinn methods`), whose `settings` may be changed, `attach(pinn, method="hmc", settings={"samples":
+    1000})`, or an object such as `epinn.HmcMethod(samples=1000)`.
+    A `problem` other than the one the PINN was trained on (new data, say) takes its place. A model that is no `Pinn` was
+    trained elsewhere: see `epinn.adopt` for what it may be and for the arguments from `features` to `unknowns`.
+    """
+    chosen = configured(method, settings)
+    about = {"features": features, "rules": rules, "architecture": architecture, "unknowns": unknowns}
+    if not isinstance(model, Pinn):
+        if problem is None:
+            raise InputError("a network that was trained elsewhere needs its problem: attach(model, problem).")
+        _check_uses_network(chosen)
+        model = adopt(model, problem, trust_file=trust_file, key=key, **about)
+    elif given := [name for name, value in {**about, "trust_file": trust_file or None}.items() if value is not None]:
+        raise InputError(f"{given[0]} is for networks trained elsewhere; this one is an epinn.Pinn.")
+    if problem is not None and problem is not model.problem:
+        if problem.names != model.problem.names:
+            raise InputError("the problem has other fields, coordinates or unknowns than the one the PINN was trained on.")
+        model = model.facing(problem)
+    (posterior,) = attach_seeds([model], chosen, keys=[key], progress=progress)
+    if posterior.failure:
+        raise Diverged(posterior.failure)
+    if not model.trained_elsewhere:
+        return posterior
+    return dataclasses.replace(posterior, warnings=(*posterior.warnings, *model.warnings))
+
+
+def attach_seeds(
+    pinns: Sequence[Pinn],
+    method: str | Method = "epinet",
+    *,
+    keys: Sequence[PRNGKeyArray | int],
+    settings: Mapping[str, object] | None = None,
+    progress: Progress | None = None,
+) -> list[Posterior]:
+    """One posterior for each PINN, all at once. They may differ in their data and weights, not in their equations."""
+    chosen = configured(method, settings)
+    foreign = any(pinn.trained_elsewhere for pinn in pinns)
+    if foreign:
+        _check_uses_network(chosen)
+    check(chosen, pinns[0].problem, *pinns[0].size, seeds=len(pinns))
+    found = chosen.attach(pinns, jnp.stack([as_key(key) for key in keys]), progress or Progress())
+    note = f"{chosen.name} changes the weights of the network: the middle of this band is not what the network says."
+    notes = (note,) if foreign and chosen.traits.moves_the_network else ()
+    return [
+        dataclasses.replace(
+            posterior,
+            noise=posterior.noise or noise_of_fields(pinn.with_sigmas(posterior.sigmas)),
+            warnings=(*posterior.warnings, *notes),
+        )
+        for posterior, pinn in zip(found, pinns, strict=True)
+    ]
+
+
+def _check_uses_network(method: Method) -> None:
+    """Refuse a method that has no use for a network that was trained elsewhere."""
+    if method.traits.retrains or not method.traits.uses_base:
+        raise InputError(
+            f"{method.name} with these settings trains networks of its own and has no use for one that was trained elsewhere; "
+            "choose epinet or laplace, or train here: epinn.fit (epinn run)."
+        )
