@@ -23,7 +23,8 @@ import jax.numpy as jnp
 
 from epinn.derivatives.jet import opaque
 from epinn.derivatives.network import MLP, AbstractNetwork, Solution, trainable
-from epinn.methods.epinet import EpinetMethod, FrozenBaseObjective, _create
+from epinn.methods.epinet import EpinetMethod
+from epinn.methods.epinet.paper import FrozenBaseObjective, create
 from epinn.problems import poisson1d
 from epinn.solve.adam import Descent, Objective, Weights, minimise
 from epinn.solve.config import Base, create_solutions
@@ -83,7 +84,7 @@ def pinn_step(steps: int, nested: bool = False) -> Callable[[], float]:
 def epinet_step(steps: int) -> Callable[[], float]:
     problem, keys = poisson1d(), jax.random.split(jax.random.key(0), 1)
     base = create_solutions(Base(), [problem], keys)
-    parameters, rest = trainable(_create(EpinetMethod(objective="paper"), base, keys, 1, 1))
+    parameters, rest = trainable(create(EpinetMethod(objective="paper").shape, base, keys, 1, 1))
     return timed(FrozenBaseObjective(base, rest, 1), parameters, stack([problem.channels(0)]), steps)
 
 

@@ -1,6 +1,5 @@
 """The epinet: derivatives through features and prior, what is frozen, and how z enters."""
 
-import functools
 import itertools
 
 import equinox as eqx
@@ -12,8 +11,9 @@ import pytest
 import epinn
 from epinn.derivatives.jet import Jet, lower_closure
 from epinn.derivatives.network import trainable
-from epinn.methods import epinet as module
-from epinn.methods.epinet import EpinetMethod, EpinetSampler, FrozenBaseObjective, epinet_features
+from epinn.methods.epinet import EpinetMethod
+from epinn.methods.epinet import paper as module
+from epinn.methods.epinet.paper import EpinetSampler, FrozenBaseObjective, epinet_features
 from epinn.problem.channel import residuals
 from epinn.problems import burgers, heat1d_inverse, poisson1d
 from epinn.solve.config import Base, create_solutions
@@ -28,7 +28,7 @@ def whole_network(activation="tanh", **base):
     problem = burgers()
     keys = jax.random.split(jax.random.key(0), 1)
     solution = create_solutions(Base(hidden=(16, 16), activation=activation, **base), [problem], keys)
-    epinet = module._create(EpinetMethod(objective="paper", hidden=(8, 8), alpha=1.0), solution, keys, 2, 1)
+    epinet = module.create(EpinetMethod(objective="paper", hidden=(8, 8), alpha=1.0).shape, solution, keys, 2, 1)
     one = jax.tree.map(lambda leaf: leaf[0] if eqx.is_array(leaf) else leaf, EpinetSampler(solution, epinet))
     return one.solution(one.index(jax.random.key(1))).network
 
@@ -100,9 +100,8 @@ def test_what_is_computed_once_for_the_frozen_base_gives_the_residuals_of_the_wh
     problem, key = make(), jax.random.key(3)
     keys = jax.random.split(key, 1)
     solution = create_solutions(Base(hidden=(8, 8)), [problem], keys)
-    epinet = module._create(
-        EpinetMethod(objective="paper", hidden=(6,), alpha=0.5), solution, keys, problem.domain.dimension, len(problem.fields)
-    )
+    shape = EpinetMethod(objective="paper", hidden=(6,), alpha=0.5).shape
+    epinet = module.create(shape, solution, keys, problem.domain.dimension, len(problem.fields))
     sampler = jax.tree.map(lambda leaf: leaf[0] if eqx.is_array(leaf) else leaf, EpinetSampler(solution, epinet))
     parameters, rest = trainable(sampler.epinet)
     objective, channels = FrozenBaseObjective(sampler.base, rest, 2), problem.channels(0)
@@ -113,7 +112,8 @@ def test_what_is_computed_once_for_the_frozen_base_gives_the_residuals_of_the_wh
             np.testing.assert_allclose(row[i], want, rtol=1e-10, atol=1e-12)
 
 
-attach_paper = functools.partial(epinn.attach, objective="paper")
+def attach_paper(pinn, problem, key=0, **settings):
+    return epinn.attach(pinn, problem, EpinetMethod(objective="paper", **settings), key=key)
 
 
 @pytest.fixture(scope="module")
@@ -168,17 +168,7 @@ def test_z_is_projected_on_the_outputs_so_that_zero_means_no_correction(trained)
 def test_the_prior_can_be_initialised_by_name_and_alpha_scales_it(trained, initialisation):
     pinn, problem = trained
     widths = [
-        epinn.attach(
-            pinn,
-            problem,
-            settings={
-                "objective": "paper",
-                "epochs": 0,
-                "hidden": (6, 6),
-                "prior_initialisation": initialisation,
-                "alpha": alpha,
-            },
-        )
+        attach_paper(pinn, problem, epochs=0, hidden=(6, 6), prior_initialisation=initialisation, alpha=alpha)
         .evaluate(lambda s: s.network.epinet.alpha * s.network.epinet.prior.content.mlp.weights[0].sum(), draws=2)
         .mean
         for alpha in (0.5, 1.0)

@@ -1,0 +1,52 @@
+"""The calibrated epinet: linear in what the base itself can do, its derivatives with respect to its own weights.
+
+    u(x, z) = base(x) + sum_j z_j (learnable_j + prior_j) . d base / d weights (x),    z ~ N(0, I)
+
+Every prior_j is a draw of the prior on the weights; learnable_j minimises, for each z, the squares of all rows in units of
+their noise, with targets disturbed along z by that noise, plus the squared distance in units of the prior. For linear
+problems the spread over z is then that of the exact posterior, up to the scatter of a finite dimension of z. Being linear, it
+needs no epochs: one Gauss-Newton step. One more direction is the error that the base's own residuals show.
+"""
+
+from collections.abc import Sequence
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from ...derivatives.jet import PRECISION
+from ...derivatives.network import Solution
+from ...posterior.linearised import Directions, changed, posterior_changes
+from ...posterior.posterior import Posterior
+from ...posterior.sampler import Sampler
+from ...progress import Progress
+from ...solve.pinn import Pinn
+
+
+class TangentSampler(Sampler):
+    """Base, a change of its parameters, and directions of further change; the index z says how far along each."""
+
+    base: Solution
+    common: Solution  # like the base's parameters
+    directions: Solution  # the same, every array with a leading axis
+
+    def index(self, key: PRNGKeyArray) -> Float[Array, " dz"]:
+        first = jax.tree.leaves(self.directions)[0]
+        return jax.random.normal(key, first.shape[:1], first.dtype)
+
+    def solution(self, index: Float[Array, " dz"]) -> Solution:
+        along = jax.tree.map(lambda leaf: jnp.tensordot(index, leaf, 1, precision=PRECISION), self.directions)
+        return changed(self.base, jax.tree.map(jnp.add, self.common, along))
+
+
+def solve(pinns: Sequence[Pinn], keys: PRNGKeyArray, dimensions: int, prior_sd: float, progress: Progress) -> list[Posterior]:
+    """One posterior for each base PINN, whose z has so many `dimensions`; `prior_sd` is the width of the prior on the weights."""
+    progress("epinet", 0, 1, {})
+    directions, seconds = posterior_changes(pinns, keys, Directions(dimensions), prior_sd)
+    progress("epinet", 1, 1, {})
+    return [
+        Posterior(
+            TangentSampler(pinn.solution, found.common, found.drawn), pinn.problem, "epinet", seconds=seconds / len(pinns)
+        )
+        for pinn, found in zip(pinns, directions, strict=True)
+    ]
