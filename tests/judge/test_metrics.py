@@ -132,3 +132,13 @@ def test_what_is_not_finite_is_none():
     found = metrics.score(MEAN, ZERO, TRUTH)
     assert found["nll"] is None
     assert found["rmse"] == metrics.rmse(MEAN, TRUTH)
+
+
+@pytest.mark.parametrize("where", ["mean", "std", "truth"])
+@pytest.mark.parametrize("metric", ["coverage", "nll", "crps", "interval_score"])
+def test_a_band_that_is_nan_anywhere_has_no_score(metric, where):
+    """A comparison with NaN is false: a NaN width once had a CRPS of 0, the best there is."""
+    band = {"mean": np.ones(3), "std": np.zeros(3), "truth": np.ones(3)}
+    band[where] = np.array([1.0, np.nan, 1.0])
+    assert np.isnan(getattr(metrics, metric)(**band))
+    assert metrics.score(**band)[metric] is None

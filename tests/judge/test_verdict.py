@@ -32,6 +32,7 @@ BLIND = Evidence(seen(truth=False))
     ("evidence", "word", "part"),
     [
         (Evidence(seen()), "trustworthy", "the truth is in the 95% band at"),
+        (Evidence(seen(std=np.nan)), "not converged", "not finite"),
         (Evidence(seen(error=0.3)), "too narrow", "the truth is in the 95% band at 5"),
         (Evidence(seen(error=0.001)), "too wide", "0.0096 of the standard deviation"),
         (Evidence(seen(error=1e-6, std=1e-4)), "trustworthy", "100%"),  # idle, but who would mind

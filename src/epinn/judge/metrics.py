@@ -1,4 +1,8 @@
-"""How good a band is, given the truth. Everything is about the Gaussian band mean +/- k std that users see."""
+"""How good a band is, given the truth. Everything is about the Gaussian band mean +/- k std that users see.
+
+Where mean, std or truth is NaN anywhere, so is every metric that looks at it: comparisons with NaN are false, and would
+count such a point as one inside or outside.
+"""
 
 from collections.abc import Callable
 
@@ -14,6 +18,8 @@ def sharpness(std: np.ndarray) -> float:
 
 def coverage(mean: np.ndarray, std: np.ndarray, truth: np.ndarray, level: float = LEVEL) -> float:
     """Fraction of points where the truth lies in the central band of the given level."""
+    if _undefined(mean, std, truth):
+        return float("nan")
     return float(np.mean(np.abs(truth - mean) <= quantile(level) * std))
 
 
@@ -24,6 +30,8 @@ def rmse(mean: np.ndarray, truth: np.ndarray) -> float:
 
 def nll(mean: np.ndarray, std: np.ndarray, truth: np.ndarray) -> float:
     """Mean negative log-likelihood of the truth."""
+    if _undefined(mean, std, truth):
+        return float("nan")
     if np.any((std == 0) & (truth != mean)):
         return float("inf")
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -35,7 +43,7 @@ def crps(mean: np.ndarray, std: np.ndarray, truth: np.ndarray) -> float:
     from scipy.special import erf  # imported here: it costs a fifth of a second before anything can start
 
     error = truth - mean
-    if not np.all(np.isfinite(error)):
+    if _undefined(std) or not np.all(np.isfinite(error)):
         return float("nan")
     z = error / np.where(std > 0, std, 1)
     density, cumulative = np.exp(-0.5 * z**2) / np.sqrt(2 * np.pi), 0.5 * (1 + erf(z / np.sqrt(2)))
@@ -48,6 +56,10 @@ def interval_score(mean: np.ndarray, std: np.ndarray, truth: np.ndarray, level: 
     half = quantile(level) * std
     outside = np.maximum(np.abs(truth - mean) - half, 0)
     return float(np.mean(2 * half + 2 / (1 - level) * outside))
+
+
+def _undefined(*arrays: np.ndarray) -> bool:
+    return any(bool(np.any(np.isnan(array))) for array in arrays)
 
 
 def score(mean: np.ndarray, std: np.ndarray, truth: np.ndarray | None) -> dict[str, float | None]:

@@ -60,6 +60,9 @@ def judge(evidence: Evidence) -> Verdict:
     """The first thing that is wrong; if nothing is, all that was looked at."""
     if evidence.complaints:
         return Verdict(NOT_CONVERGED, tuple(_gist(text) for text in evidence.complaints))
+    band = evidence.evaluation.prediction
+    if not (np.all(np.isfinite(band.mean)) and np.all(np.isfinite(band.std))):
+        return Verdict(NOT_CONVERGED, ("the band is not finite everywhere",))
     rhat, acceptance = (evidence.diagnostics.get(name) for name in ("rhat", "acceptance"))
     if acceptance is not None and (rhat is None or acceptance < STUCK):
         return Verdict(NOT_CONVERGED, (f"the chains hardly moved, acceptance {acceptance:.2f}",))

@@ -40,7 +40,7 @@ class TangentSampler(Sampler):
 
 
 def solve(pinns: Sequence[Pinn], keys: PRNGKeyArray, dimensions: int, prior_sd: float, progress: Progress) -> list[Posterior]:
-    """One posterior for each base PINN, whose z has so many `dimensions`; `prior_sd` is the width of the prior on the weights."""
+    """One posterior for each base PINN, with so many `dimensions` of z and a prior of width `prior_sd` on the weights."""
     progress("epinet", 0, 1, {})
     directions, seconds = posterior_changes(pinns, keys, Directions(dimensions), prior_sd)
     progress("epinet", 1, 1, {})

@@ -46,8 +46,10 @@ class Shape:
 
 @dataclass(frozen=True)
 class Training:
-    """Epochs with `indices` random z in each step, then `newton` Gauss-Newton steps on `newton_indices` that stay the same; with
-    `joint`, the base is trained on together with the epinet."""
+    """Epochs with `indices` random z in each step, then `newton` Gauss-Newton steps on `newton_indices` that stay the same.
+
+    With `joint`, the base is trained on together with the epinet.
+    """
 
     descent: Descent
     indices: int
