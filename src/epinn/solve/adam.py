@@ -1,6 +1,5 @@
 """Minimising weighted residuals: compiled, many steps per call, guarded against divergence, for many seeds at once."""
 
-import functools
 import math
 import time
 from abc import abstractmethod
@@ -19,9 +18,10 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray
 from ..errors import InputError, unknown_name
 from ..problem.channel import Channel
 from ..progress import Progress
+from .driver import Call, drive
 from .seeds import one_of, over_seeds, runs_once, unravel_seeds, unraveller
 
-CALL_SECONDS = 0.5  # how long one compiled call should take: long enough to cost nothing, short enough to show progress
+FIRST_STEPS = 50  # of the first compiled call, before it is known how long a step takes
 BLOCK = 100  # steps in a loop of fixed length, after which a GPU need not ask the host whether to go on
 EXPLODED = 1e8  # a loss this many times its first value will not come back
 
@@ -149,42 +149,38 @@ def minimise(
     adaptive = weights.mode == "self-adaptive"
     if adaptive and redraw:
         raise InputError("self-adaptive weights belong to fixed points: set points.resample=0.")
-    report, started = progress or Progress(), time.perf_counter()
+    started, channels = time.perf_counter(), tuple(channels)
     names, channel_weights = [channel.name for channel in channels], weights.of(channels)
-    like, state = one_of(parameters), _start_seeds(parameters, tuple(channels), keys, descent, adaptive)
-    steps: list[int] = []
-    losses: list[np.ndarray] = []
-    if (kept := report.recall(stage, (state, np.zeros(0, int), np.zeros(0), np.zeros(())))) is not None:
-        state, steps, losses = kept[0], kept[1].tolist(), list(kept[2])
-        started -= float(kept[3])
-    report(stage, steps[-1] if steps else 0, descent.epochs, {})
+    like, first = one_of(parameters), _start_seeds(parameters, channels, keys, descent, adaptive)
     block = math.gcd(descent.epochs, redraw.every if redraw else 0, BLOCK)
-    done, blocks, fresh = steps[-1] if steps else 0, max(50 // block, 1), True
-    while done < descent.epochs and not np.all(np.asarray(state.stopped) >= 0):
-        blocks = min(blocks, (descent.epochs - done) // block)
-        tick = time.perf_counter()
-        count = jnp.asarray(blocks)  # an array, so that another number is not another program
-        state = _advance(state, like, objective, tuple(channels), count, block, descent, channel_weights, adaptive, redraw)
-        losses.append(np.asarray(state.losses))
-        took = time.perf_counter() - tick
-        done += blocks * block
-        steps.append(done)
-        report(stage, done, descent.epochs, dict(zip(names, np.median(losses[-1], axis=0).tolist(), strict=True)))
-        report.keep(stage, functools.partial(_to_keep, state, steps, losses, started))
-        if not fresh:  # the first call also compiles, so its time says nothing
-            blocks = max(1, int(blocks * min(4.0, CALL_SECONDS / max(took, 1e-6))))
-        fresh = False
-    record = np.stack(losses) if losses else np.zeros((0, len(keys), len(names)))
+
+    def advance(state: State, done: int, count: int) -> Call[State]:
+        blocks = jnp.asarray(count // block)  # an array, so that another number is not another program
+        state = _advance(state, like, objective, channels, blocks, block, descent, channel_weights, adaptive, redraw)
+        return Call(state, state.losses, medians(names, state.losses))
+
+    driven = drive(
+        stage,
+        descent.epochs,
+        advance,
+        like=first,
+        per_call=block * max(FIRST_STEPS // block, 1),
+        unit=block,
+        finished=lambda state: bool(np.all(np.asarray(state.stopped) >= 0)),
+        progress=progress,
+        started=started,
+    )
+    state = driven.state
     failures = [
         _failure(stage, int(s), names, last, descent) for s, last in zip(state.stopped, np.asarray(state.losses), strict=True)
     ]
-    trained = unravel_seeds(state.parameters, like)
-    return Outcome(trained, steps, record, time.perf_counter() - started, failures)
+    losses = np.stack(driven.records) if driven.records else np.zeros((0, len(keys), len(names)))
+    return Outcome(unravel_seeds(state.parameters, like), driven.steps, losses, driven.seconds, failures)
 
 
-def _to_keep(state: State, steps: list[int], losses: list[np.ndarray], started: float) -> tuple[State, *tuple[np.ndarray, ...]]:
-    """All that is needed to go on, the seconds spent so far included."""
-    return state, np.asarray(steps), np.stack(losses), np.asarray(time.perf_counter() - started)
+def medians(names: Sequence[str], losses: Float[Array, "seeds channels"]) -> dict[str, float]:
+    """The median over the seeds of the loss of every channel: what a progress bar shows."""
+    return dict(zip(names, np.median(np.asarray(losses), axis=0).tolist(), strict=True))
 
 
 @runs_once

@@ -5,7 +5,6 @@ by the identity J'(JJ' + damping)^-1, with as many as there are rows. Above a fe
 gradients, without ever forming J. Hundreds of such steps do what takes a first-order method a hundred thousand.
 """
 
-import functools
 import math
 import time
 from collections.abc import Callable, Sequence
@@ -20,11 +19,13 @@ from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 from ..derivatives import memory
 from ..problem.channel import Channel
 from ..progress import Progress
-from .adam import CALL_SECONDS, Objective, Outcome
+from .adam import Objective, Outcome, medians
+from .driver import Call, drive
 from .seeds import one_of, over_seeds
 from .whitened import Prior, System, double, is_dense
 
 BYTES = 32  # that a seed needs for every entry of its Jacobian, in all
+FIRST_STEPS = 5  # of the first compiled call, before it is known how long a step takes
 CG_STEPS = 100
 CG_TOLERANCE = 1e-4  # a step need not be more precise than the model it is a step of
 FACTORS = (0.3, 1.0, 3.0)  # dampings that are tried at once, in parts of the current one
@@ -69,38 +70,33 @@ def gauss_newton(
     still falls by is nothing beside the width of the posterior. An objective that draws something draws the same at every
     step. The parameters come back in the precision that they had.
     """
-    report, started = progress or Progress(), time.perf_counter()
+    started = time.perf_counter()
     names, dtypes = [channel.name for channel in channels], jax.tree.map(lambda leaf: leaf.dtype, parameters)
     with jax.enable_x64(True):
         exact_objective, exact_channels, exact, prior = double((objective, tuple(channels), parameters, prior))
         like = one_of(exact)
-        state, rows = _start_seeds(exact, like, exact_objective, exact_channels, keys, prior)
-        steps = int(min(steps, work // _operations(rows, state.parameters.shape[1])))
-        if (kept := report.recall(stage, (state, np.zeros(())))) is not None:
-            state, started = kept[0], started - float(kept[1])
-        marks: list[int] = []
-        losses: list[np.ndarray] = []
-        done, call, fresh = int(np.max(np.asarray(state.step))), 5, True
-        report(stage, done, steps, {})
-        while done < steps and not np.all(_done(state, rows)):
-            call = min(call, steps - done)
-            tick = time.perf_counter()
-            until = jnp.asarray(done + call)
-            state, found = _advance(state, until, like, exact_objective, exact_channels, keys, prior, rows, to_the_mode)
-            losses.append(np.asarray(found))
-            took, done = time.perf_counter() - tick, done + call
-            marks.append(done)
-            report(stage, done, steps, dict(zip(names, np.median(losses[-1], axis=0).tolist(), strict=True)))
-            report.keep(stage, functools.partial(_to_keep, state, started))
-            if not fresh:
-                call = max(1, int(call * min(4.0, CALL_SECONDS / max(took, 1e-6))))
-            fresh = False
-        report(stage, steps, steps, {})
-        trained = jax.tree.map(np.asarray, _trees(state, like, exact_objective, exact_channels, keys, prior))
-    size = len(keys)
-    record = np.stack(losses) if losses else np.zeros((0, size, len(names)))
+        first, rows = _start_seeds(exact, like, exact_objective, exact_channels, keys, prior)
+
+        def advance(state: State, done: int, count: int) -> Call[State]:
+            until = jnp.asarray(done + count)
+            state, losses = _advance(state, until, like, exact_objective, exact_channels, keys, prior, rows, to_the_mode)
+            return Call(state, losses, medians(names, losses))
+
+        driven = drive(
+            stage,
+            int(min(steps, work // _operations(rows, first.parameters.shape[1]))),
+            advance,
+            like=first,
+            per_call=FIRST_STEPS,
+            unit=1,
+            finished=lambda state: bool(np.all(_done(state, rows))),
+            progress=progress,
+            started=started,
+        )
+        trained = jax.tree.map(np.asarray, _trees(driven.state, like, exact_objective, exact_channels, keys, prior))
+    losses = np.stack(driven.records) if driven.records else np.zeros((0, len(keys), len(names)))
     trained = jax.tree.map(jnp.asarray, trained, dtypes)
-    return Outcome(trained, marks, record, time.perf_counter() - started, [None] * size)
+    return Outcome(trained, driven.steps, losses, driven.seconds, [None] * len(keys))
 
 
 def _operations(rows: int, parameters: int) -> float:
@@ -112,11 +108,6 @@ def _operations(rows: int, parameters: int) -> float:
 def _done(state: State, rows: int) -> Bool[Array, "..."]:
     """Whether nothing more is to be gained."""
     return (state.idle >= PATIENCE) | (state.loss <= SOLVED * jnp.minimum(rows, state.of_nothing))
-
-
-def _to_keep(state: State, started: float) -> tuple[State, np.ndarray]:
-    """All that is needed to go on, the seconds spent so far included."""
-    return state, np.asarray(time.perf_counter() - started)
 
 
 @eqx.filter_jit
