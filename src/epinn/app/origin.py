@@ -3,13 +3,13 @@
 import functools
 import hashlib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from ..errors import InputError, unknown_name
-from ..interop import adopt, convert, opened
-from ..interop.imported import is_double
+from ..interop.adopt import adopt, convert, opened
+from ..interop.network.check import is_double
 from ..problem.problem import Problem
 from ..solve.config import Base
 from ..solve.pinn import Pinn
@@ -18,30 +18,42 @@ from .source import execute_file
 
 @dataclass(frozen=True)
 class Origin:
-    """All that is needed to find a network again, from anywhere. `fingerprint` tells whether its file has changed."""
+    """All that is needed to find a network again, from anywhere.
+
+    `unknowns` are the values of the problem's unknown parameters that the network was trained with. `fingerprint` tells
+    whether its file has changed.
+    """
 
     model: str
     architecture: str | None = None
     features: str | None = None
     trust_file: bool = False
+    unknowns: Mapping[str, float] = field(default_factory=dict, hash=False)
     fingerprint: str = ""
 
     @classmethod
     def find(
-        cls, model: str, architecture: str | None = None, features: str | None = None, trust_file: bool = False
+        cls,
+        model: str,
+        architecture: str | None = None,
+        features: str | None = None,
+        trust_file: bool = False,
+        unknowns: Mapping[str, float] | None = None,
     ) -> "Origin":
+        """The origin of a network: the path of a file, or `path/to/file.py:variable`."""
         path, name = _split(model)
         if not path.is_file():
             raise InputError(f"there is no file {path}.")
         fingerprint = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
         architecture = _resolved(architecture) if architecture and _split(architecture)[1] else architecture
-        return cls(f"{path.resolve()}{name and ':' + name}", architecture, features, trust_file, fingerprint)
+        place = f"{path.resolve()}{name and ':' + name}"
+        return cls(place, architecture, features, trust_file, dict(unknowns or {}), fingerprint)
 
     @classmethod
     def from_description(cls, description: Mapping[str, Any]) -> "Origin":
         """The origin that `describe` described, if its file is still what it was."""
         found = cls(**description)
-        again = cls.find(found.model, found.architecture, found.features, found.trust_file)
+        again = cls.find(found.model, found.architecture, found.features, found.trust_file, found.unknowns)
         if again != found:
             raise InputError(f"{found.model} has changed since this run began; start a new run for it.")
         return found
@@ -56,7 +68,7 @@ class Origin:
 
     def pinn(self, problem: Problem, base: Base) -> Pinn:
         """The network as a base PINN of a problem."""
-        return adopt(_content(self), problem, features=self.features, base=base)
+        return adopt(_content(self), problem, features=self.features, unknowns=self.unknowns, base=base)
 
     def is_double(self, problem: Problem) -> bool:
         """Whether its weights are in double precision."""

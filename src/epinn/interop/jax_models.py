@@ -16,7 +16,7 @@ from jaxtyping import Array, Float
 from ..errors import InputError
 from ..solve.seeds import runs_once
 from .converted import Converted
-from .program import traced
+from .network.program import traced
 
 
 @dataclass(frozen=True)

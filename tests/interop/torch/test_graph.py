@@ -169,8 +169,8 @@ class Slope(Layers):
 @pytest.mark.parametrize(
     ("network", "words"),
     [
-        (Branch, ("branches on values", "test_torch_graph.py", "torch.where")),
-        (Number, ("numbers", "test_torch_graph.py", "JAX functions")),
+        (Branch, ("branches on values", "test_graph.py", "torch.where")),
+        (Number, ("numbers", "test_graph.py", "JAX functions")),
         (Mask, ("x[mask]", "where")),
         (Counting, ("points",)),
         (Random, ("dropout", "training")),
@@ -187,7 +187,7 @@ def test_what_is_no_function_is_refused(network, words, rejects, capfd):
 
 def test_every_missing_operator_is_named_with_its_line(rejects):
     line = Unknown.forward.__code__.co_firstlineno
-    words = ("aten.special_bessel_j0", "aten.special_i0e", f"test_torch_graph.py:{line + 1}", f"test_torch_graph.py:{line + 2}")
+    words = ("aten.special_bessel_j0", "aten.special_i0e", f"test_graph.py:{line + 1}", f"test_graph.py:{line + 2}")
     with rejects(*words, "rules", "u and h as JAX functions"):
         torch_graph.convert(Unknown(), 2)
 

@@ -15,7 +15,7 @@ from safetensors.numpy import save as to_bytes
 
 from ...derivatives.activation import ACTIVATIONS, Activation
 from ...errors import InputError
-from ...interop.program import Program
+from ...interop.network.program import Program
 from .files import write_atomically
 
 HOME = "epinn"

@@ -14,8 +14,8 @@ import numpy as np
 
 from ...errors import InputError
 from ..converted import Converted, in_precision, working_type
-from ..places import place_in, place_of_failure
 from ..rules.torch import CREATION, RULES, Rule
+from .places import place_in, place_of_failure
 from .source import derivatives, evaluating, floating_type, import_torch, only_tensor, reference
 
 EXAMPLE_POINTS = 7  # any number but 1, for which PyTorch records another program

@@ -12,8 +12,8 @@ from epinn.app.store.trees import load_tree, save_tree
 from epinn.derivatives.network import MLP, trainable
 from epinn.interop import adopt
 from epinn.interop.converted import Converted
-from epinn.interop.imported import Imported, imported
-from epinn.interop.program import Program
+from epinn.interop.network.imported import Imported, imported
+from epinn.interop.network.program import Program
 from epinn.problem.channel import residuals
 from epinn.problems import SHIPPED
 

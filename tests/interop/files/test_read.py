@@ -12,7 +12,7 @@ from safetensors.numpy import save_file
 import epinn
 from epinn.derivatives.network import MLP
 from epinn.interop import adopt
-from epinn.interop.files import read
+from epinn.interop.files.read import read
 
 RANDOM = np.random.default_rng(0)
 SIZES = (1, 4, 3, 1)

@@ -21,7 +21,7 @@ def place_of_failure(error: BaseException) -> str:
 
 
 def _innermost(frames: list[tuple[str, str]]) -> str:
-    here = str(Path(__file__).parent)
+    here = str(Path(__file__).parents[1])
     for file, line in reversed(frames):
         if Path(file).is_absolute() and not file.startswith(here) and not any(part in Path(file).parts for part in INSTALLED):
             return f"{Path(file).name}:{line}"

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from epinn.derivatives.jet import Jet, opaque
-from epinn.interop.features import last_inputs
+from epinn.interop.network.features import last_inputs
 
 KEYS = jax.random.split(jax.random.key(0), 6)
 SHAPES = [(5, 2), (4, 5), (1, 4), (3, 2), (1, 3), (1, 5)]

@@ -12,7 +12,7 @@ import numpy as np
 from jax.extend.core import ClosedJaxpr
 from jaxtyping import Array
 
-from ..errors import InputError
+from ...errors import InputError
 
 
 @dataclass(frozen=True)

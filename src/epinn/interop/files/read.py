@@ -13,10 +13,10 @@ import numpy as np
 from safetensors import SafetensorError
 from safetensors.numpy import load_file
 
-from ..derivatives.activation import ACTIVATIONS
-from ..derivatives.network import MLP
-from ..errors import InputError, unknown_name
-from .torch.source import import_torch
+from ...derivatives.activation import ACTIVATIONS
+from ...derivatives.network import MLP
+from ...errors import InputError, unknown_name
+from ..torch.source import import_torch
 
 NESTED = ("model_state_dict", "state_dict", "model")  # where checkpoints of DeepXDE, Lightning and others keep their weights
 EXAMPLE = "architecture='2x32x32x1:tanh'"
@@ -27,7 +27,7 @@ def read(path: Path, architecture: Any = None, trust_file: bool = False) -> Any:
     if not path.is_file():
         raise InputError(f"there is no file {path}.")
     if path.suffix == ".onnx":
-        from .onnx.graph import convert
+        from ..onnx.graph import convert
 
         return convert(path)
     if path.suffix == ".mdlus":
@@ -49,7 +49,7 @@ def _safetensors(path: Path) -> dict[str, np.ndarray]:
 
 def _physicsnemo(path: Path) -> Any:
     import_torch()
-    from .torch.physicsnemo_file import read as read_physicsnemo
+    from ..torch.physicsnemo_file import read as read_physicsnemo
 
     return read_physicsnemo(path)
 

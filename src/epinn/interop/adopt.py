@@ -1,0 +1,140 @@
+"""Any network that was trained elsewhere as a base PINN."""
+
+import dataclasses
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from jaxtyping import PRNGKeyArray
+
+from ..derivatives.network import AbstractNetwork, Solution
+from ..errors import InputError, unknown_name
+from ..problem.channel import Channel
+from ..problem.problem import Problem
+from ..solve.config import Base
+from ..solve.misfit import Goodness
+from ..solve.pinn import Pinn, settled
+from ..solve.seeds import stack
+from .converted import Converted
+from .torch.frameworks import torch_module_of
+
+KNOWN = (
+    "a JAX function, an Equinox, Flax (linen: with its variables), nnx or Keras model, a PyTorch module, a DeepXDE or PINA "
+    "model, or the path of an .onnx, .safetensors or state-dict file"
+)
+
+
+def adopt(
+    model: Any,
+    problem: Problem,
+    *,
+    features: Any = None,
+    rules: Mapping[str, Any] | None = None,
+    architecture: Any = None,
+    trust_file: bool = False,
+    unknowns: Mapping[str, float] | None = None,
+    base: Base = Base(),
+    key: PRNGKeyArray | int = 0,
+) -> Pinn:
+    """A network that somebody else has trained as a base PINN of a problem, checked against the framework it comes from.
+
+    `features` names the layer whose input an epinet may see (PyTorch), or is a JAX function of one point; it is found by itself
+    otherwise. `rules` adds JAX functions for operators of PyTorch that have none. A file with weights alone needs an
+    `architecture`, a file that can run code `trust_file`. `unknowns` are the values of unknown parameters that belong to it;
+    of `base`, only the tolerance of exact conditions and the width of the prior matter.
+    """
+    started = time.perf_counter()
+    content = opened(model, architecture, trust_file)
+    if content is not model and isinstance(content, AbstractNetwork) and problem.positive:
+        raise InputError(
+            "a network from a state dict cannot have fields that are made positive; drop positive from the problem."
+        )
+    network, warnings = _network(content, problem, features, rules)
+    solution, channels = _solution(problem, network, unknowns or {}), problem.channels(key)
+    return Pinn(
+        solution=solution,
+        problem=problem,
+        channels=settled(base, solution, problem, key),
+        points_key=key,
+        base=base,
+        seconds=time.perf_counter() - started,
+        warnings=[*warnings, *_misfits(solution, channels)],
+        trained_elsewhere=True,
+    )
+
+
+def opened(model: Any, architecture: Any = None, trust_file: bool = False) -> Any:
+    """What is in the file, where a model is the path of one."""
+    if isinstance(model, str | Path):
+        from .files.read import read
+
+        return read(Path(model), architecture, trust_file)
+    if architecture is not None or trust_file:
+        raise InputError("architecture and trust_file are for files; this model is an object already.")
+    return model
+
+
+def convert(model: Any, problem: Problem, rules: Mapping[str, Any] | None = None) -> AbstractNetwork | Converted:
+    """A network of ours, or a function of parameters and a point."""
+    if isinstance(model, AbstractNetwork | Converted):
+        return model
+    dimension, fields = problem.domain.dimension, len(problem.fields)
+    from .jax_models import convert as convert_jax
+    from .jax_models import is_keras
+
+    found = None if is_keras(model) else torch_module_of(model, problem.domain.coordinates)
+    if found is not None:
+        from .torch.graph import convert as convert_torch
+
+        return dataclasses.replace(convert_torch(found[0], dimension, rules), source=found[1])
+    converted = convert_jax(model, dimension, fields)
+    if converted is None:
+        raise InputError(f"a {type(model).__name__} is not a network that can be imported; known are {KNOWN}.")
+    return converted
+
+
+def _network(model: Any, problem: Problem, features: Any, rules: Mapping[str, Any] | None) -> tuple[AbstractNetwork, list[str]]:
+    """The network, and what there is to say of it."""
+    from .network.check import check_shape, in_precision
+    from .network.imported import imported, precision_lost
+
+    made = convert(model, problem, rules)
+    if isinstance(made, Converted):
+        return imported(made, problem, _named_layer(model, features, problem, rules) if isinstance(features, str) else features)
+    if features is not None:
+        raise InputError("this network is one of epinn's own, whose features are known; leave features out.")
+    network = in_precision(made)
+    check_shape(network, problem, "the network")
+    return network, precision_lost(made, "a file")
+
+
+def _named_layer(model: Any, name: str, problem: Problem, rules: Mapping[str, Any] | None) -> Converted:
+    """What goes into a layer of a PyTorch module."""
+    found = torch_module_of(model, problem.domain.coordinates)
+    if found is None:
+        raise InputError(
+            f"a layer can be named ({name!r}) in PyTorch modules only; give features as a JAX function of one point."
+        )
+    from .torch.graph import convert as convert_torch
+    from .torch.layers import input_of
+
+    return convert_torch(input_of(found[0], name), problem.domain.dimension, rules)
+
+
+def _misfits(solution: Solution, channels: Sequence[Channel]) -> list[str]:
+    """A sentence for each condition that the network is far from meeting: a band takes it for a solution."""
+    stacked = stack([tuple(channels)])
+    found = Goodness.of(stacked, stack([solution])).misfits(0, stacked)
+    advice = "the network does not solve this problem, and its band is not to be trusted."
+    return [f"{text.partition(': this fit')[0]}: {advice}" for text in found]
+
+
+def _solution(problem: Problem, network: AbstractNetwork, unknowns: Mapping[str, float]) -> Solution:
+    """The network with values for the unknown parameters: those given, or the problem's guesses."""
+    known = problem.parameters
+    for name in unknowns:
+        if name not in known:
+            raise unknown_name("unknown", name, known)
+    guesses = {name: dataclasses.replace(known[name], guess=float(value)) for name, value in unknowns.items()}
+    return dataclasses.replace(problem, unknowns=known | guesses).solution(network)
