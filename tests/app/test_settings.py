@@ -3,7 +3,7 @@
 import pytest
 
 from epinn.app.presets import PRESETS, preset
-from epinn.app.settings import parse
+from epinn.app.settings import numbers, parse
 from epinn.problems import SHIPPED
 
 PROMISED = {
@@ -179,3 +179,49 @@ def test_few_problems_leave_the_papers_usual_settings(problem):
 
 def test_the_fast_preset_trains_less_than_the_paper():
     assert preset("fast", "poisson1d").base.epochs < preset("paper", "poisson1d").base.epochs
+
+
+def test_noise_is_read_from_text(rejects):
+    assert numbers(["equation=0.1", "boundary=1e-2"]) == {"equation": 0.1, "boundary": 0.01}
+    with rejects("--sigma", "equation=much"):
+        numbers(["equation=much"])
+
+
+OPTIONAL = {
+    "base.tolerance": "0.01",
+    "base.newton_work": "1e9",
+    "points.collocation": "50",
+    "points.sampling": "sobol",
+    "epinet.index_dim": "8",
+}
+
+
+@pytest.mark.parametrize("name", OPTIONAL)
+@pytest.mark.parametrize("text", ["none", "None", "NONE"])
+def test_none_leaves_an_optional_setting_to_its_default(name, text):
+    changed = preset("fast", "poisson1d").changed(parse([f"{name}={OPTIONAL[name]}"]))
+    assert changed.flat()[name] is not None
+    assert changed.changed(parse([f"{name}={text}"])).flat()[name] is None
+
+
+def test_none_takes_back_what_the_paper_preset_sets():
+    paper = preset("paper", "poisson1d")
+    assert (paper.base.tolerance, paper.methods["epinet"].index_dim) == (0.01, 8)
+    changed = paper.changed(parse(["base.tolerance=none", "epinet.index_dim=none"]))
+    assert (changed.base.tolerance, changed.methods["epinet"].index_dim) == (None, None)
+
+
+def test_none_as_the_prior_of_a_method_is_the_prior_of_the_base():
+    settings = preset("fast", "poisson1d").changed(parse(["base.prior=0.5", "laplace.prior_sd=2"]))
+    assert settings.changed(parse(["laplace.prior_sd=none"])).flat()["laplace.prior_sd"] == 0.5
+
+
+@pytest.mark.parametrize(("name", "word"), [("base.epochs", "whole number"), ("base.learning_rate", "number")])
+def test_none_is_refused_where_a_value_is_needed(rejects, name, word):
+    with rejects(name, word, "none"):
+        read(name, "none")
+
+
+def test_a_wrong_value_of_an_optional_setting_hears_of_none(rejects):
+    with rejects("base.tolerance", "a number or none", "loose"):
+        read("base.tolerance", "loose")

@@ -1,39 +1,12 @@
-"""Repetition: coverage from distances, redraws that are kept, and what cannot be repeated."""
-
-import dataclasses
-import json
+"""Repetition: coverage from distances."""
 
 import numpy as np
 import pytest
 
 import epinn
-from epinn.app.plan import Plan
-from epinn.app.presets import preset
-from epinn.app.repetition import calibrate
 from epinn.app.report.pictures.calibration import picture
-from epinn.app.settings import numbers
-from epinn.app.source import Source, find
 from epinn.judge import calibration
-from epinn.judge.calibration import Redraw, Reliability, summarise
-from epinn.progress import Progress
-
-pytestmark = pytest.mark.usefixtures("quick_compile")
-
-TINY = {
-    "base.hidden": (8,),
-    "base.epochs": 30,
-    "base.newton": 3,
-    "base.restarts": 0,
-    "laplace.samples": 20,
-    "epinet.index_dim": 4,
-    "predict.draws": 20,
-}
-
-
-def plan(**changes):
-    settings = preset("fast", "poisson1d").changed(TINY)
-    whole = Plan(find("poisson1d"), ("laplace",), (0.1,), (0, 1, 2), settings, disturb={"equation": 0.1})
-    return dataclasses.replace(whole, **changes)
+from epinn.judge.calibration import Redraw, Reliability
 
 
 def redraw(seed, distances, **unknowns):
@@ -62,32 +35,6 @@ def test_the_interval_of_an_unknown_is_judged_too():
     assert found.unknowns() == {"k": {"coverage": 0.5, "std": pytest.approx(0.1)}}
 
 
-def test_redraws_are_kept_and_not_repeated(tmp_path, monkeypatch):
-    monkeypatch.setattr(calibration, "AT_ONCE", {"cpu": 2})
-    first = calibrate(plan(), tmp_path, Progress())
-    assert [(r.method, r.seed) for r in first] == [("laplace", 0), ("laplace", 1), ("laplace", 2)]
-    assert len({round(float(r.distances[0]), 6) for r in first}) == 3  # every redraw has noise of its own
-    monkeypatch.setattr(calibration, "fit_base", None)
-    again = calibrate(plan(), tmp_path, Progress())
-    np.testing.assert_allclose(again[2].distances, first[2].distances, atol=1e-4)
-    summary = summarise(again)[0].plain()
-    assert summary["redraws"] == 3
-    assert json.loads(json.dumps(summary)) == summary
-
-
-def test_redraws_of_other_settings_are_not_mixed(tmp_path, rejects):
-    (tmp_path / "redraws.json").write_text('{"identity": "other", "redraws": []}')
-    with rejects("another problem", "--out"):
-        calibrate(plan(), tmp_path, Progress())
-
-
-def test_without_a_truth_there_is_nothing_to_compare_with(tmp_path, rejects):
-    problem = epinn.Problem(domain=epinn.Box(x=(0, 1)), equation=lambda u: u.xx)
-    with rejects("exact"):
-        calibrate(plan(source=Source("mine", problem, ""), noises=(None,), disturb={}), tmp_path / "new", Progress())
-    assert not (tmp_path / "new").exists()
-
-
 def test_noise_can_be_put_on_any_kind_of_condition(rejects):
     problem = epinn.problems.poisson1d(0.1)
     noisy = problem.disturbed({"equation": 0.3}, key=1)
@@ -104,18 +51,6 @@ def test_noise_can_be_put_on_any_kind_of_condition(rejects):
         problem.disturbed({"boundry": 0.1}, key=0)
     with rejects("equation", "positive"):
         problem.disturbed({"equation": -1.0}, key=0)
-
-
-def test_noise_is_read_from_text(rejects):
-    assert numbers(["equation=0.1", "boundary=1e-2"]) == {"equation": 0.1, "boundary": 0.01}
-    with rejects("--sigma", "equation=much"):
-        numbers(["equation=much"])
-
-
-def test_the_same_measurements_again_are_no_repetition(tmp_path, rejects):
-    problem = epinn.problems.poisson1d(0.1)
-    with rejects("same measurements", "key"):
-        calibrate(plan(source=Source("mine", problem, ""), noises=(None,), disturb={"equation": 0.1}), tmp_path, Progress())
 
 
 @pytest.mark.parametrize("nothing", [None, float("nan")])

@@ -1,10 +1,8 @@
 """An experiment repeated with new noise and new initialisations, in a folder: what `epinn calibrate` computes."""
 
-import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import jax
 import numpy as np
@@ -12,8 +10,10 @@ import numpy as np
 from ..errors import InputError
 from ..judge.calibration import Redraw, redraw_of
 from ..progress import Progress
+from ..solve.pinn import Pinn
+from .plain import digest
 from .plan import Plan, attach_method, fit_base
-from .store.files import write_json
+from .store.files import read_json, write_json
 
 AT_ONCE = {"cpu": 25}
 
@@ -24,7 +24,10 @@ def at_once() -> int:
 
 
 def calibrate(plan: Plan, folder: Path, progress: Progress) -> list[Redraw]:
-    """All redraws (the plan's seeds) of all its methods; what is in the folder already is not computed again."""
+    """All redraws (the plan's seeds) of all its methods; what is in the folder already is not computed again.
+
+    Every batch has a file of its own, so that several processes can work into one folder.
+    """
     if plan.problems()[0].exact is None:
         raise InputError("repetition needs the truth to compare with: give the problem its exact solution (exact=...).")
     _check_data_differ(plan)
@@ -32,19 +35,14 @@ def calibrate(plan: Plan, folder: Path, progress: Progress) -> list[Redraw]:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"{folder} cannot be made a folder ({error.strerror}); choose another --out.") from None
-    path, identity = folder / "redraws.json", replace(plan, seeds=(), methods=()).identity()
-    done = _read(path, identity)
+    identity = replace(plan, seeds=(), methods=()).identity()
     together = at_once()
-    have = {(redraw.method, redraw.seed) for redraw in done}
-    missing = [seed for seed in plan.seeds if any((method, seed) not in have for method in plan.methods)]
-    for start in range(0, len(missing), together):
-        some = replace(plan, seeds=tuple(missing[start : start + together]))
-        for found in _batch(some, have, progress, f" {start + 1} to {start + len(some.seeds)}"):
-            done += found
-            write_json(path, {"identity": identity, "redraws": [redraw.plain() for redraw in done]})
-    wanted = [(method, seed) for method in plan.methods for seed in plan.seeds]
-    by_name = {(redraw.method, redraw.seed): redraw for redraw in done}
-    return [by_name[name] for name in wanted]
+    while missing := _missing(plan, have := set(_read(folder, identity))):  # read anew: another process may have been at work
+        some, before = missing[:together], len(plan.seeds) - len(missing)
+        for found in _batch(replace(plan, seeds=some), have, progress, f" {before + 1} to {before + len(some)}"):
+            _write(folder, identity, found)
+    done = _read(folder, identity)
+    return [done[method, seed] for method in plan.methods for seed in plan.seeds]
 
 
 def _check_data_differ(plan: Plan) -> None:
@@ -59,14 +57,14 @@ def _check_data_differ(plan: Plan) -> None:
         )
 
 
-def _batch(plan: Plan, have: set[tuple[str, int]], progress: Progress, label: str) -> Iterator[list[Redraw]]:
+def _batch(plan: Plan, have: Collection[tuple[str, int]], progress: Progress, label: str) -> Iterator[list[Redraw]]:
     """What is missing of some redraws, method by method."""
 
     class Labelled(Progress):
-        def __call__(self, stage: str, step: int, total: int, values: Any) -> None:
+        def __call__(self, stage: str, step: int, total: int, values: Mapping[str, float]) -> None:
             progress(stage + label, step, total, values)
 
-    bases: dict[bool, Any] = {}
+    bases: dict[bool, list[Pinn]] = {}
     for method in plan.methods:
         if all((method, seed) in have for seed in plan.seeds):
             continue
@@ -81,14 +79,27 @@ def _batch(plan: Plan, have: set[tuple[str, int]], progress: Progress, label: st
         ]
 
 
-def _read(path: Path, identity: str) -> list[Redraw]:
-    if not path.is_file():
-        return []
-    try:
-        content = json.loads(path.read_text())
-        found = [Redraw.of(record) for record in content["redraws"]]
-    except (OSError, ValueError, LookupError, TypeError):
-        raise InputError(f"{path} cannot be read; choose another --out.") from None
-    if content.get("identity") != identity:
-        raise InputError(f"{path.parent} holds the redraws of another problem or other settings; choose another --out.")
+def _missing(plan: Plan, have: Collection[tuple[str, int]]) -> tuple[int, ...]:
+    """The seeds that some method lacks."""
+    return tuple(seed for seed in plan.seeds if any((method, seed) not in have for method in plan.methods))
+
+
+def _write(folder: Path, identity: str, found: Sequence[Redraw]) -> None:
+    """One method's redraws of a batch. The name of the file tells which they are, so that no other batch replaces it."""
+    name = f"redraws-{found[0].method}-{found[0].seed}-{digest([redraw.seed for redraw in found])}.json"
+    write_json(folder / name, {"identity": identity, "redraws": [redraw.plain() for redraw in found]})
+
+
+def _read(folder: Path, identity: str) -> dict[tuple[str, int], Redraw]:
+    """All redraws in a folder by method and seed; those of another problem or other settings are refused."""
+    found: dict[tuple[str, int], Redraw] = {}
+    for path in sorted(folder.glob("redraws*.json")):
+        content = read_json(path)
+        if content.get("identity") != identity:
+            raise InputError(f"{folder} holds the redraws of another problem or other settings; choose another --out.")
+        try:
+            redraws = [Redraw.of(record) for record in content["redraws"]]
+        except (LookupError, TypeError, ValueError, AttributeError):
+            raise InputError(f"{path} cannot be read; choose another --out.") from None
+        found |= {(redraw.method, redraw.seed): redraw for redraw in redraws}
     return found

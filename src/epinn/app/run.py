@@ -1,11 +1,13 @@
 """A plan computed into its run folder: records, posteriors, pictures and the report page."""
 
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..errors import Diverged
 from ..judge.evaluation import Evaluation
 from ..progress import Progress
-from .plan import Plan, attach_method, fit_base, linearised_spread, reopen_method
+from ..solve.pinn import Pinn
+from .plan import Plan, Result, attach_method, fit_base, linearised_spread, reopen_method
 from .report.pictures import figures
 from .report.run_page import write_report
 from .store.checkpoint import Keeper
@@ -30,37 +32,44 @@ def execute(plan: Plan, folder: RunFolder, progress: Progress) -> list[dict[str,
 
 
 def _execute(plan: Plan, folder: RunFolder, progress: Progress) -> list[dict[str, Any]]:
-    bases, unfinished = Bases(folder.path), folder.path / UNFINISHED
-    has_data = bool(plan.problems()[0].data)
     records = folder.records()
     evaluations: dict[int, list[Evaluation]] = {seed: [] for seed in plan.seeds}
     for method in plan.methods:
-        chosen = plan.settings.methods[method]
-        if chosen.traits.uses_base:
-            pinns = bases.get(plan, progress, sees_data=chosen.traits.base_sees_data or not has_data)
-            failures = [pinn.failure for pinn in pinns if pinn.failure]
-            if len(failures) == len(pinns):
-                raise Diverged(f"{failures[0]} They are in {folder.path}.")
-        else:
-            pinns = fit_base(plan, Progress(), epochs=0)
-        done = {record["seed"] for record in records if record["method"] == method}
-        keeper = Keeper(progress, unfinished, f"{plan.identity()} {method}")
-        if done == set(plan.seeds):
-            programs = getattr(pinns[0].solution.network, "programs", ())
-            stored = [load_tree(folder.posterior_path(method, seed), programs) for seed in plan.seeds]
-            results = reopen_method(plan, method, pinns, stored)
-        else:
-            records, done = [record for record in records if record["method"] != method], set()
-            results = attach_method(plan, method, pinns, keeper, linearised_spread(plan, method, pinns, progress))
-        for result in results:
+        pinns = _pinns(plan, method, folder, progress)
+        if {record["seed"] for record in records if record["method"] == method} == set(plan.seeds):
+            for result in _stored(plan, method, folder, pinns):
+                evaluations[result.case.seed].append(result.evaluation)
+            continue
+        records = [record for record in records if record["method"] != method]  # of a part of the seeds
+        keeper = Keeper(progress, folder.path / UNFINISHED, f"{plan.identity()} {method}")
+        for result in attach_method(plan, method, pinns, keeper, linearised_spread(plan, method, pinns, progress)):
             if result.posterior.failure and len(plan.seeds) == 1:
                 raise Diverged(result.posterior.failure)
             evaluations[result.case.seed].append(result.evaluation)
-            if result.case.seed not in done:
-                save_tree(result.posterior.sampler, folder.posterior_path(method, result.case.seed))
-                records.append(result.record)
-                folder.write_records(records)
+            save_tree(result.posterior.sampler, folder.posterior_path(method, result.case.seed))
+            records.append(result.record)
+            folder.write_records(records)
         keeper.clear()
     for seed, shown in evaluations.items():
         folder.save_figures(figures(shown), "" if len(plan.seeds) == 1 else f"-seed{seed}")
     return records
+
+
+def _pinns(plan: Plan, method: str, folder: RunFolder, progress: Progress) -> list[Pinn]:
+    """The base PINNs that a method starts from: trained, or untrained for a method that needs no base."""
+    chosen = plan.settings.methods[method]
+    if not chosen.traits.uses_base:
+        return fit_base(plan, Progress(), epochs=0)
+    has_data = bool(plan.problems()[0].data)
+    pinns = Bases(folder.path).get(plan, progress, sees_data=chosen.traits.base_sees_data or not has_data)
+    failures = [pinn.failure for pinn in pinns if pinn.failure]
+    if len(failures) == len(pinns):
+        raise Diverged(f"{failures[0]} They are in {folder.path}.")
+    return pinns
+
+
+def _stored(plan: Plan, method: str, folder: RunFolder, pinns: Sequence[Pinn]) -> Iterator[Result]:
+    """The results of a method that was attached before, from its files."""
+    programs = getattr(pinns[0].solution.network, "programs", ())  # of a network that was trained elsewhere
+    samplers = [load_tree(folder.posterior_path(method, seed), programs) for seed in plan.seeds]
+    return reopen_method(plan, method, pinns, samplers)

@@ -145,9 +145,12 @@ def _replace(group: Any, values: Mapping[str, Any], name: str) -> Any:
 
 
 def _read(text: str, kind: Any, name: str) -> Any:
-    """A value of the given type from text."""
-    options = [k for k in typing.get_args(kind) if k is not types.NoneType] if isinstance(kind, types.UnionType) else [kind]
-    kind = options[0]
+    """A value of the given type from text; `none` is None for a setting that may have no value of its own."""
+    options = typing.get_args(kind) if typing.get_origin(kind) in (types.UnionType, typing.Union) else (kind,)
+    optional = types.NoneType in options
+    if optional and text.lower() == "none":
+        return None
+    kind = next(option for option in options if option is not types.NoneType)
     try:
         if kind is bool:
             return {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}[text.lower()]
@@ -158,7 +161,7 @@ def _read(text: str, kind: Any, name: str) -> Any:
         return kind(text)
     except (ValueError, KeyError, OverflowError):
         what = {bool: "true or false", int: "a whole number", float: "a number"}.get(kind, "whole numbers such as 32,32")
-        raise InputError(f"{name} must be {what}, not {text!r}.") from None
+        raise InputError(f"{name} must be {what}{' or none' if optional else ''}, not {text!r}.") from None
 
 
 def _whole(text: str) -> int:

@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from safetensors.numpy import save
 
 import epinn
 from epinn.app.store.checkpoint import Keeper
@@ -170,3 +171,16 @@ def test_gauss_newton_goes_on_where_it_stopped_and_ends_the_same(tmp_path, eager
     (found,) = fit_seeds([problem()], keys=[0], base=base, progress=every_time(listener, tmp_path))
     assert listener.first["newton 2"] > 0
     assert_same(found.solution, expected.solution)
+
+
+def test_a_state_of_another_format_is_never_taken(tmp_path, monkeypatch):
+    keeper = every_time(Progress(), tmp_path)
+    keeper.keep("a", lambda: np.zeros(2))
+    assert keeper.recall("a", np.ones(2)) is not None
+    monkeypatch.setattr("epinn.app.store.checkpoint.FORMAT", 3)
+    assert keeper.recall("a", np.ones(2)) is None
+
+
+def test_a_state_of_the_first_format_is_never_taken(tmp_path):
+    (tmp_path / "a.checkpoint").write_bytes(save({"0000": np.zeros(2)}, metadata={"identity": "mine"}))
+    assert every_time(Progress(), tmp_path).recall("a", np.ones(2)) is None

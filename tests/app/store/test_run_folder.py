@@ -1,6 +1,8 @@
 """Run folders: whose they are, and what is in them."""
 
 import json
+import os
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,6 +11,7 @@ from epinn import InputError
 from epinn.app.plan import Plan
 from epinn.app.presets import preset
 from epinn.app.source import find
+from epinn.app.store import run_folder as runs
 from epinn.app.store.run_folder import RunFolder
 
 PLAN = Plan(find("poisson1d"), ("epinet", "dropout"), (0.1,), (0, 1), preset("fast", "poisson1d"))
@@ -109,3 +112,48 @@ def test_a_problem_that_has_changed_is_not_gone_on_with(tmp_path, rejects):
     file.write_text(text.replace("u.x)", "u.x + u)"))
     with rejects("mine", "changed"):
         Plan.from_description(description)
+
+
+def test_a_number_that_another_process_takes_meanwhile_is_not_taken(tmp_path, monkeypatch):
+    """Looking first and making the folder then would give two processes the same."""
+    monkeypatch.chdir(tmp_path)
+    mkdir = Path.mkdir
+
+    def slower(path, *arguments, **options):
+        if path.name == "run-1":
+            path.parent.mkdir(exist_ok=True)
+            os.mkdir(path)  # the other process
+        mkdir(path, *arguments, **options)
+
+    monkeypatch.setattr(Path, "mkdir", slower)
+    assert str(RunFolder.create(None, DESCRIPTION, "run").path) == "runs/run-2"
+
+
+def test_a_run_that_another_process_begins_meanwhile_is_left_alone(tmp_path, monkeypatch, rejects):
+    create_once = runs.create_once
+
+    def slower(path, content):
+        create_once(path, b"the other's")
+        create_once(path, content)
+
+    monkeypatch.setattr(runs, "create_once", slower)
+    with rejects("another process", "--out"):
+        RunFolder.create(tmp_path / "run", DESCRIPTION, "")
+    assert contents(tmp_path / "run") == {"run.json": b"the other's"}
+
+
+def test_a_folder_that_cannot_be_made_is_refused(tmp_path, rejects):
+    (tmp_path / "file").write_text("mine")
+    with rejects("cannot be made", "--out"):
+        RunFolder.create(tmp_path / "file" / "run", DESCRIPTION, "")
+
+
+def test_a_picture_is_written_whole_or_not_at_all(tmp_path):
+    class Broken:
+        def savefig(self, file, **_):
+            file.write(b"half a pic")
+            raise ValueError
+
+    with pytest.raises(ValueError):
+        RunFolder(tmp_path).save_figures({"field": Broken()})
+    assert not list(tmp_path.iterdir())

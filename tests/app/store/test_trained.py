@@ -67,11 +67,26 @@ def test_one_seed_more_is_trained_and_the_others_stay(tmp_path, trainings):
 def test_files_are_named_after_what_the_base_has_seen(tmp_path):
     Bases(tmp_path).get(plan(), Progress())
     Bases(tmp_path).get(plan(), Progress(), sees_data=False)
-    Bases(tmp_path).get(plan((0.1, 0.3), (0,)), Progress())
+    Bases(tmp_path, several_noises=True).get(plan((0.1, 0.3), (0,)), Progress())
     expected = {"base", "base-noise0.1", "base-noise0.3", "base-physics"}
     assert {name for name in names(tmp_path) if name.endswith(".json")} == {f"{name}.json" for name in expected}
     assert "base-physics-seed1.safetensors" in names(tmp_path)
     assert "base-noise0.3-seed0.safetensors" in names(tmp_path)
+
+
+@pytest.mark.parametrize("close", [0.3, 0.1 + 1e-9])
+def test_bases_of_different_noise_have_different_files_though_each_was_asked_for_alone(tmp_path, trainings, close):
+    shelf = Bases(tmp_path, several_noises=True)
+    one, other = (shelf.get(plan((noise,), (0,)), Progress()) for noise in (0.1, close))
+    assert len(trainings) == 2
+    together = shelf.get(plan((0.1, close), (0,)), Progress())
+    assert len(trainings) == 2
+    np.testing.assert_array_equal(values(together), [*values(one), *values(other)])
+
+
+def test_a_folder_of_one_noise_level_does_not_take_several(tmp_path):
+    with pytest.raises(ValueError, match="several_noises"):
+        Bases(tmp_path).get(plan((0.1, 0.3), (0,)), Progress())
 
 
 def test_a_base_that_sees_no_data_is_the_same_at_every_noise_level_and_as_without_data(tmp_path):

@@ -1,15 +1,17 @@
 """Files of samplers: what is read is what was written, to the bit, and nothing else is read."""
 
 import json
+import re
 
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from safetensors import safe_open
 from safetensors.numpy import save_file
 
 import epinn
 from epinn import Base, InputError
-from epinn.app.store.files import write_atomically
+from epinn.app.store.registry import FORMAT
 from epinn.app.store.trees import load_tree, save_tree
 
 POINTS = np.linspace(-1, 1, 7)
@@ -155,10 +157,16 @@ def test_someone_elses_safetensors_file_is_refused(forged, metadata):
         ".network:jnp",
         ".nosuch:MLP",
         ".network:No",
+        "mlp",
+        "nosuch",
+        3,
+        None,
+        ["mlp"],
     ],
 )
-def test_a_class_that_is_not_epinns_is_refused(forged, name):
-    refuses(forged(json.dumps({"module": name, "content": {}})))
+@pytest.mark.parametrize("written_as", ["1", "2"])
+def test_a_class_that_is_not_epinns_is_refused(forged, name, written_as):
+    refuses(forged({"epinn": json.dumps({"module": name, "content": {}}), "format": written_as}))
 
 
 @pytest.mark.parametrize(
@@ -173,34 +181,34 @@ def test_a_class_that_is_not_epinns_is_refused(forged, name):
         '{"module": ".network:Solution", "content": {}}',
         '{"module": ".network:Solution", "content": {"wrong": {"value": 1}}}',
         '{"tuple": [{"array": "0001"}]}',
+        '{"tuple": {"array": "0000"}}',
+        '{"module": ".network:Frozen", "content": [{"value": 1}]}',
+        '{"module": ".network:Frozen"}',
+        '{"tuple": [' * 150 + '{"value": 1}' + "]}" * 150,
+        '{"tuple": [' * 100_000 + '{"value": 1}' + "]}" * 100_000,
+        "[" * 100_000,
     ],
+    ids=range(15),
 )
 def test_a_damaged_structure_is_refused(forged, structure):
     refuses(forged(structure))
 
 
-def test_a_write_replaces_the_whole_file(tmp_path):
-    write_atomically(tmp_path / "file", b"a long first content")
-    write_atomically(tmp_path / "file", b"short")
-    assert (tmp_path / "file").read_bytes() == b"short"
-    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+def test_a_file_names_classes_by_their_registered_names_and_has_its_format(stored):
+    with safe_open(stored, framework="numpy") as file:
+        metadata = file.metadata()
+    assert metadata["format"] == str(FORMAT) == "2"
+    assert set(re.findall(r'"module": "([^"]*)"', metadata["epinn"])) == {"solution", "mlp", "encoding"}
 
 
-def test_a_failed_write_leaves_no_temporary_file(tmp_path):
-    (tmp_path / "taken").mkdir()
-    with pytest.raises(OSError):
-        write_atomically(tmp_path / "taken", b"content")
-    assert [path.name for path in tmp_path.iterdir()] == ["taken"]
+@pytest.mark.parametrize(("written_as", "word"), [("3", "newer"), ("three", "format"), ("-1", "format"), ("0", "format")])
+def test_a_file_of_another_format_is_refused(forged, rejects, written_as, word):
+    path = forged({"epinn": '{"value": 1}', "format": written_as})
+    with rejects(str(path), word):
+        load_tree(path)
 
 
-@pytest.mark.parametrize("reason", [OSError("disk full"), KeyboardInterrupt()], ids=["disk full", "ctrl-c"])
-def test_an_interrupted_write_keeps_the_old_content(tmp_path, monkeypatch, reason):
-    def replace(*_):
-        raise reason
-
-    write_atomically(tmp_path / "file", b"old")
-    monkeypatch.setattr("os.replace", replace)
-    with pytest.raises(type(reason)):
-        write_atomically(tmp_path / "file", b"new")
-    assert (tmp_path / "file").read_bytes() == b"old"
-    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+def test_parts_that_a_class_does_not_have_are_named(forged, rejects):
+    path = forged('{"module": ".network:Frozen", "content": {"wrong": {"value": 1}}}')
+    with rejects("wrong", "content", "version"):
+        load_tree(path)

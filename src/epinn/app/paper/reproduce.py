@@ -169,8 +169,8 @@ class Reproduction:
         trained: set[tuple[Path, tuple[float | None, ...]]] = set()
         for study, missing in pending:
             base, method = study.work()
-            base = 0.0 if Bases(self._bases(study)).has(study.base_plan(missing)) else base
-            shelf = (self._bases(study), study.base_plan(()).noises)
+            base = 0.0 if self._bases(study).has(study.base_plan(missing)) else base
+            shelf = (self._shelf(study), study.base_plan(()).noises)
             costs.append((method + (0 if shelf in trained else base)) * len(missing))
             trained |= {shelf} if base else set()
         return costs
@@ -196,27 +196,32 @@ class Reproduction:
         plan, base_plan = study.plan(seeds), study.base_plan(seeds)
         if not study.settings.methods[study.method].traits.uses_base:
             return fit_base(plan, Progress(), epochs=0)
-        self._bases(study).mkdir(parents=True, exist_ok=True)
-        pinns = Bases(self._bases(study)).get(base_plan, progress)
+        self._shelf(study).mkdir(parents=True, exist_ok=True)
+        pinns = self._bases(study).get(base_plan, progress)
         repeated = pinns * (len(plan.cases) // len(pinns))
         return [pinn.facing(problem) for problem, pinn in zip(plan.problems(), repeated, strict=True)]
 
-    def _bases(self, study: Study) -> Path:
-        """Where the base PINNs of a study are: those with the same settings share a folder."""
+    def _bases(self, study: Study) -> Bases:
+        return Bases(self._shelf(study), several_noises=True)
+
+    def _shelf(self, study: Study) -> Path:
+        """Where the base PINNs of a study are: those with the same settings share a folder, whatever their noise."""
         kept = {name: v for name, v in study.settings.flat().items() if name.split(".")[0] in ("base", "points", "weights")}
         return self.path / "bases" / f"{study.problem}-{digest(kept)}"
 
     def records(self, row: Published) -> list[dict[str, Any]]:
         """The records of a row, one per seed; none if there are none yet."""
-        return self._row(row).get("records", [])
+        found: list[dict[str, Any]] = self._row(row).get("records", [])
+        return found
 
     def settings(self, row: Published) -> dict[str, Any]:
         """The settings behind a row."""
-        return self._row(row).get("settings", {})
+        found: dict[str, Any] = self._row(row).get("settings", {})
+        return found
 
     def seconds(self, rows: Sequence[Published]) -> float:
         """The time that all these rows took; what several share, bases and whole rows, counts once."""
-        spent: dict[tuple, float] = {}
+        spent: dict[tuple[Any, ...], float] = {}  # what was spent once, by what it was spent on
         for study in studies(rows):
             noises = study.base_plan(()).noises
             for row in study.rows:
@@ -224,7 +229,7 @@ class Reproduction:
                 for record in self.records(row):
                     spent[study.rows[0].name, row.noise, record["seed"]] = record["time_uq_s"]
                     if study.settings.methods[study.method].traits.uses_base:
-                        spent[self._bases(study), seen, record["seed"]] = record["time_s"] - record["time_uq_s"]
+                        spent[self._shelf(study), seen, record["seed"]] = record["time_s"] - record["time_uq_s"]
         return sum(spent.values())
 
     def field(self, row: Published) -> dict[str, np.ndarray]:

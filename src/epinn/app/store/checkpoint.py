@@ -15,6 +15,7 @@ from safetensors.numpy import save as to_bytes
 from ...progress import Progress
 from .files import write_atomically
 
+FORMAT = 2  # of the files; raised whenever the state of some stage changes its meaning but not its shapes
 INTERVAL = 30.0  # seconds between two checkpoints
 SHARE = 20.0  # and at least this many times what it takes to write one
 
@@ -22,8 +23,8 @@ SHARE = 20.0  # and at least this many times what it takes to write one
 class Keeper(Progress):
     """Passes progress on to a listener, and keeps the state of every stage in a folder, which `clear` empties.
 
-    `identity` says whose state it is: one of another identity, or of other shapes, is never taken. That a state could not
-    be written stops no work.
+    `identity` says whose state it is: one of another identity, of another format or of other shapes is never taken. A state
+    that cannot be written is left out: the work goes on without it.
     """
 
     def __init__(self, listener: Progress, folder: Path, identity: str, interval: float = INTERVAL):
@@ -40,14 +41,14 @@ class Keeper(Progress):
         arrays = {f"{i:04d}": _plain(leaf) for i, leaf in enumerate(jax.tree.leaves(state()))}
         with contextlib.suppress(OSError):
             self._folder.mkdir(parents=True, exist_ok=True)
-            write_atomically(self._path(stage), to_bytes(arrays, metadata={"identity": self._identity}))
+            write_atomically(self._path(stage), to_bytes(arrays, metadata=self._metadata))
         ended = time.monotonic()
         self._next = ended + max(self._interval, SHARE * (ended - started))
 
     def recall(self, stage: str, like: Any) -> Any | None:
         try:
             with safe_open(self._path(stage), framework="numpy") as file:
-                if (file.metadata() or {}).get("identity") != self._identity:
+                if file.metadata() != self._metadata:
                     return None
                 arrays = [file.get_tensor(name) for name in sorted(file.keys())]
         except (OSError, SafetensorError):
@@ -56,6 +57,10 @@ class Keeper(Progress):
         if len(arrays) != len(leaves) or not all(map(_fits, leaves, arrays)):
             return None
         return jax.tree.unflatten(structure, list(map(_as, leaves, arrays)))
+
+    @property
+    def _metadata(self) -> dict[str, str]:
+        return {"identity": self._identity, "format": str(FORMAT)}
 
     def clear(self) -> None:
         """Forget everything: the work is done."""

@@ -1,20 +1,25 @@
 """Run folders: what was asked (`run.json`), what came out (`metrics.json`, posteriors, pictures). Written atomically."""
 
 import datetime
+import io
+import itertools
 import platform
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ... import __version__
 from ...errors import InputError
 from ..plain import finite
 from ..plan import summarise
-from .files import read_json, write_json
+from .files import create_once, read_json, to_json, write_atomically, write_json
 from .trained import Bases
+
+if TYPE_CHECKING:  # it takes a while to load, and only figures need it
+    from matplotlib.figure import Figure
 
 MARKER = "epinn"  # the key in run.json by which we know a folder as ours
 IDENTITY = ("problem", "network", "methods", "noise", "noise_on", "seeds", "settings")
@@ -32,19 +37,18 @@ class RunFolder:
 
         A folder that is not ours is refused. One of ours is used again only for the same run.
         """
-        path = path or _next_free(Path("runs"), stem)
-        if path.exists() and not path.is_dir():
-            raise InputError(f"{path} is a file; --out needs a folder.")
-        folder = cls(path)
-        if path.exists() and any(path.iterdir()):
+        about = {MARKER: __version__, **description, **circumstances(), "status": "running"}
+        folder = cls(_next_free(Path("runs"), stem) if path is None else _made(path))
+        if any(folder.path.iterdir()):
             _same_run(folder, description)
+            folder.write_json("run.json", about)
+            (folder.path / "metrics.json").unlink(missing_ok=True)  # of an earlier time that this same run was asked for
+            Bases(folder.path).forget()
+            return folder
         try:
-            path.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise InputError(f"the folder {path} cannot be made ({error.strerror}); choose another with --out.") from None
-        folder.write_json("run.json", {MARKER: __version__, **description, **circumstances(), "status": "running"})
-        (path / "metrics.json").unlink(missing_ok=True)  # of an earlier time that this same run was asked for
-        Bases(path).forget()
+            create_once(folder.path / "run.json", to_json(about))
+        except FileExistsError:
+            raise InputError(f"another process has just begun a run in {path}; choose another folder with --out.") from None
         return folder
 
     @classmethod
@@ -74,22 +78,45 @@ class RunFolder:
     def posterior_path(self, method: str, seed: int) -> Path:
         return self.path / f"posterior-{method}-seed{seed}.safetensors"
 
-    def save_figures(self, figures: Mapping[str, Any], suffix: str = "") -> list[Path]:
+    def save_figures(self, figures: "Mapping[str, Figure]", suffix: str = "") -> list[Path]:
+        """Write figures as PNG files named after them, with a suffix."""
         paths = []
         for name, figure in figures.items():
-            path = self.path / f"{name}{suffix}.png"
-            temporary = self.path / f".{name}{suffix}.png"
-            figure.savefig(temporary, format="png", dpi=150)
-            temporary.replace(path)
-            paths.append(path)
+            buffer = io.BytesIO()
+            figure.savefig(buffer, format="png", dpi=150)
+            paths.append(self.path / f"{name}{suffix}.png")
+            write_atomically(paths[-1], buffer.getvalue())
         return paths
 
 
 def _next_free(parent: Path, stem: str) -> Path:
-    number = 1
-    while (parent / f"{stem}-{number}").exists():
-        number += 1
-    return parent / f"{stem}-{number}"
+    """A new folder with the first number that is free. Making it is what finds out, so no two processes get the same."""
+    _made(parent)
+    for number in itertools.count(1):
+        path = parent / f"{stem}-{number}"
+        try:
+            path.mkdir()
+        except FileExistsError:
+            continue
+        except OSError as error:
+            raise _not_made(path, error) from None
+        return path
+    raise AssertionError("the numbers have ended")
+
+
+def _made(path: Path) -> Path:
+    """A folder, made if it is not there."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except FileExistsError:
+        raise InputError(f"{path} is a file; --out needs a folder.") from None
+    except OSError as error:
+        raise _not_made(path, error) from None
+    return path
+
+
+def _not_made(path: Path, error: OSError) -> InputError:
+    return InputError(f"the folder {path} cannot be made ({error.strerror}); choose another with --out.")
 
 
 def _same_run(folder: RunFolder, description: Mapping[str, Any]) -> None:
@@ -120,6 +147,6 @@ def circumstances() -> dict[str, Any]:
             "system": f"{platform.system()} {platform.machine()}",
             "device": device.device_kind,
             "platform": device.platform,
-            "float64": bool(jax.config.read("jax_enable_x64")),
+            "float64": jax.dtypes.canonicalize_dtype(float).itemsize == 8,
         },
     }

@@ -17,22 +17,25 @@ UNFINISHED = "unfinished"  # the folder for what an interrupted stage needs to g
 class Bases:
     """One file for each seed (`base-seed0.safetensors`), and one that says how the training went (`base.json`).
 
-    What a base has seen is part of its name: `base-physics` has seen no measurements, `base-noise0.1` those of one of
-    several noise levels.
+    What a base has seen is part of its name: `base-physics` has seen no measurements. A folder of one run has one noise
+    level; one that keeps bases of several (`several_noises`) has that level in every name too, as in `base-noise0.1`, however
+    many of them one plan asks for.
     """
 
-    def __init__(self, folder: Path):
-        self._folder = folder
+    def __init__(self, folder: Path, *, several_noises: bool = False):
+        self._folder, self._several_noises = folder, several_noises
 
     def has(self, plan: Plan, *, sees_data: bool = True) -> bool:
         """Whether there is nothing left to train for a plan."""
-        return all(self._has(_stem(plan, case, sees_data), case) for case in plan.cases)
+        return all(self._has(self._stem(case, sees_data), case) for case in plan.cases)
 
     def get(self, plan: Plan, progress: Progress, *, sees_data: bool = True) -> list[Pinn]:
         """The base PINNs of all cases of a plan. A network that was trained elsewhere has its own file, and none here."""
         if plan.origin is not None:
             return fit_base(plan, progress)
-        stems = [_stem(plan, case, sees_data) for case in plan.cases]
+        if sees_data and len(plan.noises) > 1 and not self._several_noises:
+            raise ValueError("a folder of one noise level cannot keep the bases of several: give Bases several_noises=True.")
+        stems = [self._stem(case, sees_data) for case in plan.cases]
         if not self.has(plan, sees_data=sees_data):
             keeper = Keeper(progress, self._folder / UNFINISHED, f"{plan.identity()} {sees_data}")
             pinns = fit_base(plan, keeper, sees_data=sees_data)
@@ -46,6 +49,11 @@ class Bases:
         """Train anew the next time."""
         for path in (*self._folder.glob("base*.json"), *(self._folder / UNFINISHED).glob("*.checkpoint")):
             path.unlink()
+
+    def _stem(self, case: Case, sees_data: bool) -> str:
+        if not sees_data:
+            return "base-physics"
+        return f"base-noise{case.noise!r}" if self._several_noises else "base"
 
     def _path(self, stem: str, case: Case) -> Path:
         return self._folder / f"{stem}-seed{case.seed}.safetensors"
@@ -87,9 +95,3 @@ class Bases:
             regularised=history.get("regularised", False),
         )
         return trained.with_sigmas(history.get("sigmas", {}))
-
-
-def _stem(plan: Plan, case: Case, sees_data: bool) -> str:
-    if not sees_data:
-        return "base-physics"
-    return "base" if len(plan.noises) == 1 else f"base-noise{case.noise:g}"

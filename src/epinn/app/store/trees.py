@@ -1,9 +1,8 @@
 """Trees of epinn's own modules as safetensors files: arrays as tensors, structure as JSON. Nothing in them is executed."""
 
-import importlib
 import json
-from collections.abc import Iterable
-from dataclasses import fields
+from collections.abc import Iterable, Mapping
+from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -16,32 +15,49 @@ from safetensors.numpy import save as to_bytes
 from ...derivatives.activation import ACTIVATIONS, Activation
 from ...errors import InputError
 from ...interop.network.program import Program
+from ..plain import parse_json
 from .files import write_atomically
-
-HOME = "epinn"
+from .registry import FORMAT, class_of, name_of
 
 
 def save_tree(tree: Any, path: Path) -> None:
     """Write a tree of epinn modules, tuples, dicts, numbers and arrays."""
     tensors: dict[str, np.ndarray] = {}
     structure = _pack(tree, tensors)
-    write_atomically(path, to_bytes(tensors, metadata={"epinn": json.dumps(structure)}))
+    write_atomically(path, to_bytes(tensors, metadata={"epinn": json.dumps(structure), "format": str(FORMAT)}))
 
 
 def load_tree(path: Path, programs: Iterable[Program] = ()) -> Any:
-    """Read a tree that `save_tree` wrote. Functions that are not epinn's own are not in the file; `programs` has them."""
+    """The tree that `save_tree` wrote, in this version or an earlier one.
+
+    A file does not hold the functions of a network that was trained elsewhere; `programs` brings them.
+    """
     try:
         with safe_open(path, framework="numpy") as file:
+            metadata = file.metadata() or {}
+            if "epinn" not in metadata:
+                raise InputError("it has no structure of epinn's")
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  (no mapping)
-            structure = json.loads(file.metadata()["epinn"])
-        return _unpack(structure, tensors, {program.digest: program for program in programs})
-    except (OSError, SafetensorError, LookupError, TypeError, ValueError, AttributeError, ImportError) as error:
-        if isinstance(error, InputError):
-            raise
+        reader = _Reader(_format(metadata.get("format", "1")), tensors, {program.digest: program for program in programs})
+        return reader.unpack(parse_json(metadata["epinn"]))
+    except InputError as error:
+        raise InputError(f"{path} cannot be read: {str(error).rstrip('.')}.") from None
+    except (OSError, SafetensorError, LookupError, TypeError, ValueError, AttributeError) as error:
         raise InputError(f"{path} is not a file written by epinn ({type(error).__name__}: {error}).") from None
 
 
-def _pack(node: Any, tensors: dict[str, np.ndarray]) -> Any:
+def _format(text: str) -> int:
+    """The format of a file, if this version can read it."""
+    number = int(text) if text.isdecimal() else 0
+    if number > FORMAT:
+        raise InputError(f"a newer version of epinn wrote it, in format {number}; update epinn to read it")
+    if number < 1:
+        raise InputError(f"its format is {text!r}, which no version of epinn writes")
+    return number
+
+
+def _pack(node: Any, tensors: dict[str, np.ndarray]) -> dict[str, Any]:
+    """The structure of a tree as plain data; its arrays go into `tensors`."""
     if eqx.is_array(node) or isinstance(node, np.ndarray):
         name = f"{len(tensors):04d}"
         tensors[name] = np.array(node, order="C")
@@ -50,9 +66,9 @@ def _pack(node: Any, tensors: dict[str, np.ndarray]) -> Any:
         return {"activation": node.name}
     if isinstance(node, Program):
         return {"program": node.digest}
-    if isinstance(node, eqx.Module) and type(node).__module__.startswith(f"{HOME}."):
+    if isinstance(node, eqx.Module) and name_of(type(node)) is not None:
         content = {field.name: _pack(getattr(node, field.name), tensors) for field in fields(node)}
-        return {"module": f"{type(node).__module__.removeprefix(HOME)}:{type(node).__qualname__}", "content": content}
+        return {"module": name_of(type(node)), "content": content}
     if isinstance(node, tuple | list):
         return {"tuple": [_pack(child, tensors) for child in node]}
     if isinstance(node, dict):
@@ -62,26 +78,44 @@ def _pack(node: Any, tensors: dict[str, np.ndarray]) -> Any:
     raise InputError(f"a {type(node).__name__} cannot be stored in a file; only epinn's own networks can.")
 
 
-def _unpack(node: dict[str, Any], tensors: dict[str, np.ndarray], programs: dict[str, Program]) -> Any:
-    ((kind, content),) = [(k, v) for k, v in node.items() if k != "content"]
-    if kind == "array":
-        return jnp.asarray(tensors[content])
-    if kind == "activation":
-        return ACTIVATIONS[content]
-    if kind == "program":
-        if content not in programs:
-            raise InputError("the file belongs to a network that was trained elsewhere, which is needed to read it.")
-        return programs[content]
-    if kind == "tuple":
-        return tuple(_unpack(child, tensors, programs) for child in content)
-    if kind == "dict":
-        return {key: _unpack(child, tensors, programs) for key, child in content.items()}
-    if kind == "value":
-        return content
-    module, _, name = content.partition(":")
-    if not module.startswith(".") or module.startswith(".."):
-        raise InputError("the file names a class that is not epinn's own.")
-    found = getattr(importlib.import_module(module, HOME), name)
-    if not (isinstance(found, type) and issubclass(found, eqx.Module)):
-        raise InputError(f"the file names {content!r}, which is no module of epinn's.")
-    return found(**{key: _unpack(child, tensors, programs) for key, child in node["content"].items()})
+@dataclass(frozen=True)
+class _Reader:
+    """What is needed to make a tree again from its structure: the file's format and arrays, and functions from outside."""
+
+    written_as: int
+    tensors: Mapping[str, np.ndarray]
+    programs: Mapping[str, Program]
+
+    def unpack(self, node: Mapping[str, Any]) -> Any:
+        ((kind, content),) = [(k, v) for k, v in node.items() if k != "content"]
+        if kind == "array":
+            return jnp.asarray(self.tensors[content])
+        if kind == "activation":
+            return ACTIVATIONS[content]
+        if kind == "program":
+            return self._program(content)
+        if kind == "tuple":
+            return tuple(self.unpack(child) for child in content)
+        if kind == "dict":
+            return {key: self.unpack(child) for key, child in content.items()}
+        if kind == "value":
+            return content
+        if kind == "module":
+            return self._module(content, {key: self.unpack(child) for key, child in node["content"].items()})
+        raise InputError(f"its structure has {kind!r} where a value is expected")
+
+    def _program(self, digest: str) -> Program:
+        if digest not in self.programs:
+            raise InputError("it belongs to a network that was trained elsewhere, which is needed to read it")
+        return self.programs[digest]
+
+    def _module(self, name: str, content: Mapping[str, Any]) -> eqx.Module:
+        found = class_of(name, self.written_as)
+        known = {field.name for field in fields(found)}
+        needed = {field.name for field in fields(found) if field.default is MISSING and field.default_factory is MISSING}
+        if not needed <= set(content) <= known:
+            raise InputError(
+                f"its {name!r} has the parts {sorted(content)}, and this version of epinn knows {sorted(known)}; "
+                "compute it again, or read it with the version that wrote it"
+            )
+        return found(**content)

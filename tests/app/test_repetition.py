@@ -1,0 +1,132 @@
+"""An experiment repeated: redraws that are kept, several processes at once, and what cannot be repeated."""
+
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+
+import epinn
+from epinn.app import repetition
+from epinn.app.plan import Plan
+from epinn.app.presets import preset
+from epinn.app.repetition import calibrate
+from epinn.app.source import Source, find
+from epinn.judge.calibration import Redraw, summarise
+from epinn.progress import Progress
+
+pytestmark = pytest.mark.usefixtures("quick_compile")
+
+TINY = {
+    "base.hidden": (8,),
+    "base.epochs": 30,
+    "base.newton": 3,
+    "base.restarts": 0,
+    "laplace.samples": 20,
+    "epinet.index_dim": 4,
+    "predict.draws": 20,
+}
+
+
+def plan(**changes):
+    settings = preset("fast", "poisson1d").changed(TINY)
+    whole = Plan(find("poisson1d"), ("laplace",), (0.1,), (0, 1, 2), settings, disturb={"equation": 0.1})
+    return dataclasses.replace(whole, **changes)
+
+
+def test_redraws_are_kept_and_not_repeated(tmp_path, monkeypatch):
+    monkeypatch.setattr(repetition, "AT_ONCE", {"cpu": 2})
+    first = calibrate(plan(), tmp_path, Progress())
+    assert [(r.method, r.seed) for r in first] == [("laplace", 0), ("laplace", 1), ("laplace", 2)]
+    assert len({round(float(r.distances[0]), 6) for r in first}) == 3  # every redraw has noise of its own
+    monkeypatch.setattr(repetition, "fit_base", None)
+    again = calibrate(plan(), tmp_path, Progress())
+    np.testing.assert_allclose(again[2].distances, first[2].distances, atol=1e-4)
+    summary = summarise(again)[0].plain()
+    assert summary["redraws"] == 3
+    assert json.loads(json.dumps(summary)) == summary
+
+
+def test_redraws_of_other_settings_are_not_mixed(tmp_path, rejects):
+    (tmp_path / "redraws.json").write_text('{"identity": "other", "redraws": []}')
+    with rejects("another problem", "--out"):
+        calibrate(plan(), tmp_path, Progress())
+
+
+def test_without_a_truth_there_is_nothing_to_compare_with(tmp_path, rejects):
+    problem = epinn.Problem(domain=epinn.Box(x=(0, 1)), equation=lambda u: u.xx)
+    with rejects("exact"):
+        calibrate(plan(source=Source("mine", problem, ""), noises=(None,), disturb={}), tmp_path / "new", Progress())
+    assert not (tmp_path / "new").exists()
+
+
+def test_the_same_measurements_again_are_no_repetition(tmp_path, rejects):
+    problem = epinn.problems.poisson1d(0.1)
+    with rejects("same measurements", "key"):
+        calibrate(plan(source=Source("mine", problem, ""), noises=(None,), disturb={"equation": 0.1}), tmp_path, Progress())
+
+
+@pytest.fixture
+def instant(monkeypatch):
+    """Redraws that take no time: each says which seed it has."""
+
+    def batch(plan, have, progress, label):
+        for method in plan.methods:
+            yield [
+                Redraw(method, seed, np.full(2, float(seed)), {}, {}, []) for seed in plan.seeds if (method, seed) not in have
+            ]
+
+    monkeypatch.setattr(repetition, "_batch", batch)
+    monkeypatch.setattr(repetition, "AT_ONCE", {"cpu": 2})
+
+
+def test_two_processes_in_one_folder_lose_nothing(tmp_path, monkeypatch, instant):
+    batch = repetition._batch
+
+    def meanwhile(plan, have, progress, label):
+        """Another process finishes its own redraws while this one computes its first."""
+        monkeypatch.setattr(repetition, "_batch", batch)
+        calibrate(dataclasses.replace(whole, seeds=(2, 3)), tmp_path, Progress())
+        yield from batch(plan, have, progress, label)
+
+    whole = plan(seeds=(0, 1))
+    monkeypatch.setattr(repetition, "_batch", meanwhile)
+    calibrate(whole, tmp_path, Progress())
+    monkeypatch.setattr(repetition, "_batch", lambda *_: pytest.fail("computed again"))
+    found = calibrate(plan(seeds=(0, 1, 2, 3)), tmp_path, Progress())
+    assert [redraw.distances[0] for redraw in found] == [0.0, 1.0, 2.0, 3.0]
+
+
+def test_what_another_process_has_done_meanwhile_is_not_done_again(tmp_path, instant, monkeypatch):
+    batch, computed = repetition._batch, []
+
+    def meanwhile(plan, have, progress, label):
+        computed.append(plan.seeds)
+        yield from batch(plan, have, progress, label)
+        if len(computed) == 1:
+            calibrate(dataclasses.replace(whole, seeds=(2, 3)), tmp_path, Progress())
+
+    whole = plan(seeds=(0, 1, 2, 3, 4))
+    monkeypatch.setattr(repetition, "_batch", meanwhile)
+    calibrate(whole, tmp_path, Progress())
+    assert computed == [(0, 1), (2, 3), (4,)]  # the second is the other process
+
+
+def test_redraws_of_the_first_format_are_read(tmp_path, instant):
+    """They were all in one file."""
+    whole = plan()
+    calibrate(whole, tmp_path, Progress())
+    files = [json.loads(path.read_text()) for path in sorted(tmp_path.glob("redraws-*.json"))]
+    for path in tmp_path.iterdir():
+        path.unlink()
+    together = {"identity": files[0]["identity"], "redraws": [row for file in files for row in file["redraws"]]}
+    (tmp_path / "redraws.json").write_text(json.dumps(together))
+    assert [redraw.seed for redraw in calibrate(whole, tmp_path, Progress())] == [0, 1, 2]
+    assert [path.name for path in tmp_path.iterdir()] == ["redraws.json"]
+
+
+@pytest.mark.parametrize("content", ["no json", "[]", "[" * 100_000, '{"redraws": '])
+def test_a_damaged_file_of_redraws_is_refused(tmp_path, rejects, content):
+    (tmp_path / "redraws.json").write_text(content)
+    with rejects("redraws.json"):
+        calibrate(plan(), tmp_path, Progress())
