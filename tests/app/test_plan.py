@@ -67,6 +67,32 @@ def test_a_plan_for_a_users_file_comes_back_from_its_description(tmp_path):
     assert again.settings.flat() == plan.settings.flat()
 
 
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"settings": 3}, ("run.json", "new run")),
+        ({"settings": None}, ("run.json", "new run")),
+        ({"seeds": 3}, ("run.json", "new run")),
+        ({"methods": None}, ("run.json", "new run")),
+        ({"problem": 3}, ("run.json", "new run")),
+        ({"noise_on": [1]}, ("noise_on",)),
+        ({"settings": {"base.epoch": 3}}, ("base.epoch", "did you mean")),
+        ({"preset": "slow"}, ("slow",)),
+    ],
+)
+def test_a_damaged_description_is_refused(rejects, changes, words):
+    with rejects(*words):
+        Plan.from_description(tiny_plan("epinet").describe("fast") | changes)
+
+
+@pytest.mark.parametrize("name", ["problem", "settings", "seeds", "methods", "noise", "preset"])
+def test_a_description_that_is_not_whole_is_refused(rejects, name):
+    described = tiny_plan("epinet").describe("fast")
+    del described[name]
+    with rejects("run.json", name):
+        Plan.from_description(described)
+
+
 def test_every_seed_has_its_own_data():
     first, second = (np.asarray(problem.data[0].values) for problem in tiny_plan("epinet").problems())
     assert not np.array_equal(first, second)

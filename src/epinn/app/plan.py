@@ -36,7 +36,7 @@ SUMMARISED = (*METRICS, "time_s", "time_uq_s")
 
 @dataclass(frozen=True)
 class Case:
-    """One of the things that run together: a seed at a noise level."""
+    """One seed at one noise level. All cases of a plan are computed together."""
 
     seed: int
     noise: float | None
@@ -51,8 +51,8 @@ class Plan:
     noises: tuple[float | None, ...]
     seeds: tuple[int, ...]
     settings: Settings
-    disturb: Mapping[str, float] = field(default_factory=dict)  # noise that is added to kinds of conditions, and known
-    origin: Origin | None = None  # of a network that was trained elsewhere and takes the place of the base
+    disturb: Mapping[str, float] = field(default_factory=dict)  # sd of known noise that is added, by kind of condition
+    origin: Origin | None = None  # where the network comes from that stands for the base, if it was trained elsewhere
 
     @property
     def cases(self) -> list[Case]:
@@ -70,7 +70,7 @@ class Plan:
         return [p.disturbed(self.disturb, _key(case.seed, 4)) for p, case in zip(made, self.cases, strict=True)]
 
     def identity(self) -> str:
-        """A short text that differs for whatever would give another result."""
+        """A digest of everything that the results depend on."""
         return digest(
             [
                 self.source.spec,
@@ -121,6 +121,15 @@ class Plan:
     @classmethod
     def from_description(cls, description: Mapping[str, Any]) -> "Plan":
         """The plan that `describe` described."""
+        try:
+            return cls._from_description(description)
+        except LookupError as error:
+            raise InputError(f"run.json does not describe a whole run: it has no {error}; start a new run.") from None
+        except (AttributeError, TypeError) as error:
+            raise InputError(f"run.json does not describe a run ({error}); start a new run.") from None
+
+    @classmethod
+    def _from_description(cls, description: Mapping[str, Any]) -> "Plan":
         flat = {name: tuple(v) if isinstance(v, list) else v for name, v in description["settings"].items()}
         settings = preset(description["preset"], description["problem"]).changed(flat)
         source, seeds = find(description["problem"]), tuple(description["seeds"])
@@ -146,8 +155,8 @@ class Result:
 def fit_base(plan: Plan, progress: Progress, *, sees_data: bool = True, epochs: int | None = None) -> list[Pinn]:
     """The base PINNs of all cases; with `epochs=0`, as they are before training.
 
-    A base that does not see the measurements is the same at every noise level. It is given back with all conditions. A
-    network that was trained elsewhere is taken as it is.
+    With `sees_data=False` the measurements are kept from the training, so that the base is the same at every noise level; the
+    PINNs still have all conditions for the methods. A network that was trained elsewhere is taken as it is.
     """
     if plan.origin is not None:
         return [plan.origin.pinn(problem, plan.settings.base) for problem in plan.problems()]
@@ -167,7 +176,7 @@ def fit_base(plan: Plan, progress: Progress, *, sees_data: bool = True, epochs: 
 
 
 def linearised_spread(plan: Plan, method: str, pinns: Sequence[Pinn], progress: Progress) -> list[np.ndarray] | None:
-    """What the spread of a method is compared with, by case; None where there is nothing."""
+    """The spread of the linearised posterior, by case, for a method that is judged beside it; None for the others."""
     keys = [_key(case.seed, 2) for case in plan.cases]
     with limited_to(plan.settings.compute.memory):
         return reference_for(plan.settings.methods[method], pinns, keys, progress)
@@ -176,7 +185,8 @@ def linearised_spread(plan: Plan, method: str, pinns: Sequence[Pinn], progress: 
 def attach_method(
     plan: Plan, method: str, pinns: Sequence[Pinn], progress: Progress, reference: Sequence[np.ndarray] | None = None
 ) -> Iterator[Result]:
-    """One method on all cases: trained at once, then evaluated one after the other, and judged beside a reference if any."""
+    """One method on all cases: attached to all together, then evaluated one after the other, and judged, beside a reference
+    spread where there is one."""
     keys = [_key(case.seed, 2) for case in plan.cases]
     with limited_to(plan.settings.compute.memory):
         posteriors = attach_seeds(pinns, plan.settings.methods[method], keys=keys, progress=progress)
@@ -191,7 +201,7 @@ def attach_method(
 
 
 def reopen_method(plan: Plan, method: str, pinns: Sequence[Pinn], samplers: Sequence[Sampler]) -> Iterator[Result]:
-    """The results of a method that was attached before, from its stored samplers; their records are elsewhere."""
+    """The results of a method that was attached before, from its stored samplers; their records are in metrics.json."""
     for case, pinn, sampler in zip(plan.cases, pinns, samplers, strict=True):
         posterior = Posterior(sampler, pinn.problem, method)
         yield Result(case, posterior, _evaluate(plan, posterior, case), {})
@@ -228,7 +238,7 @@ def _record(plan: Plan, case: Case, pinn: Pinn, posterior: Posterior, evaluation
 
 
 def summarise(records: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
-    """Median and range over the seeds that did not fail, by method and metric; what no seed has is None."""
+    """Median and range over the seeds that did not fail, by method and metric; None for a metric that no seed has."""
     summary: dict[str, dict[str, Any]] = {}
     for method in dict.fromkeys(record["method"] for record in records):
         every = [record for record in records if record["method"] == method]
