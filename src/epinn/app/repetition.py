@@ -13,7 +13,7 @@ from ..progress import Progress
 from ..solve.pinn import Pinn
 from .plain import digest
 from .plan import Plan, attach_method, fit_base
-from .store.files import read_json, write_json
+from .store.files import make_folder, read_json, write_json
 
 AT_ONCE = {"cpu": 25}
 
@@ -31,10 +31,7 @@ def calibrate(plan: Plan, folder: Path, progress: Progress) -> list[Redraw]:
     if plan.problems()[0].exact is None:
         raise InputError("repetition needs the truth to compare with: give the problem its exact solution (exact=...).")
     _check_data_differ(plan)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"{folder} cannot be made a folder ({error.strerror}); choose another --out.") from None
+    make_folder(folder)
     identity = replace(plan, seeds=(), methods=()).identity()
     together = at_once()
     while missing := _missing(plan, have := set(_read(folder, identity))):  # read anew: another process may have been at work

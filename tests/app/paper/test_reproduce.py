@@ -194,3 +194,23 @@ def test_a_base_that_a_chain_does_not_use_still_counts_as_work(finished):
     costs = finished[0]._costs(pending)
     assert costs[1] - costs[2] == by_method["dropout"].work()[0] > 0
     assert costs[3] == costs[2]  # this base is there already
+
+
+def test_a_reproduction_that_another_process_begins_meanwhile_is_shared(tmp_path, monkeypatch):
+    create_once = reproduce.create_once
+
+    def slower(path, content):
+        monkeypatch.setattr(reproduce, "create_once", create_once)
+        Reproduction.create(tmp_path, ["porous1d"], 1)  # the other process
+        create_once(path, content)
+
+    monkeypatch.setattr(reproduce, "create_once", slower)
+    assert Reproduction.create(tmp_path, ["poisson1d"], 1).description["tables"] == ["porous1d", "poisson1d"]
+
+
+@pytest.mark.parametrize("content", [b"", b"PK\x03\x04 no archive", b"nonsense"])
+def test_a_damaged_field_is_refused(tmp_path, rejects, content):
+    found = Reproduction.create(tmp_path, ["poisson1d"], 1)
+    (tmp_path / "rows" / f"{rows('poisson1d')[0].name}.npz").write_bytes(content)
+    with rejects("poisson1d-01.npz", "run again"):
+        found.field(rows("poisson1d")[0])

@@ -1,8 +1,10 @@
 """The paper's experiments, row by row. What is alike runs together, what is finished is kept, what was interrupted goes on."""
 
+import contextlib
 import dataclasses
 import io
 import time
+import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +26,7 @@ from ..published import tables as known_tables
 from ..settings import Settings
 from ..source import find
 from ..store.checkpoint import Keeper
-from ..store.files import write_atomically, write_json
+from ..store.files import create_once, make_folder, to_json, write_atomically, write_json
 from ..store.run_folder import MARKER, RunFolder, circumstances
 from ..store.trained import UNFINISHED, Bases
 
@@ -101,19 +103,14 @@ class Reproduction:
     @classmethod
     def create(cls, path: Path, tables: Sequence[str], seeds: int) -> "Reproduction":
         """A folder for a reproduction, new or to be continued."""
-        if path.exists() and not path.is_dir():
-            raise InputError(f"{path} is a file; --out needs a folder.")
-        here = circumstances()  # takes a while on a GPU, so before anything is looked at that others may change
-        old = cls.open(path).description if path.exists() and any(path.iterdir()) else {}
-        named = list(dict.fromkeys([*old.get("tables", []), *tables]))
-        about = {MARKER: __version__, "kind": KIND, "tables": named, "seeds": seeds, **here, "status": "running"}
-        found = cls(path)
-        try:
-            path.mkdir(parents=True, exist_ok=True)
-            found.folder.write_json("run.json", about)
-            (path / "rows").mkdir(exist_ok=True)
-        except OSError as error:
-            raise InputError(f"the folder {path} cannot be made ({error.strerror}); choose another with --out.") from None
+        about = {MARKER: __version__, "kind": KIND, "tables": [*tables], "seeds": seeds, **circumstances(), "status": "running"}
+        found = cls(make_folder(path))
+        if not any(path.iterdir()):
+            with contextlib.suppress(FileExistsError):  # another process was faster: what it has made is continued
+                create_once(path / "run.json", to_json(about))
+        about["tables"] = list(dict.fromkeys([*cls.open(path).description["tables"], *tables]))
+        found.folder.write_json("run.json", about)
+        make_folder(path / "rows")
         return found
 
     @classmethod
@@ -234,13 +231,12 @@ class Reproduction:
 
     def field(self, row: Published) -> dict[str, np.ndarray]:
         """Mean, standard deviation and draws of the unknowns of the first seed."""
+        path = self.path / "rows" / f"{row.name}.npz"
         try:
-            with np.load(self.path / "rows" / f"{row.name}.npz") as file:
+            with path.open("rb") as content, np.load(content) as file:
                 return {name: file[name] for name in file.files}
-        except (OSError, ValueError) as error:
-            raise InputError(
-                f"{self.path / 'rows' / row.name}.npz cannot be read ({error}); delete it and run again."
-            ) from None
+        except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
+            raise InputError(f"{path} cannot be read ({error}); delete it and run again.") from None
 
     def _row(self, row: Published) -> dict[str, Any]:
         name = f"rows/{row.name}.json"

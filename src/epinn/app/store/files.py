@@ -1,6 +1,7 @@
 """Files that are there whole or not at all, also after a power cut; and JSON files of ours, read with care."""
 
 import contextlib
+import itertools
 import json
 import os
 import secrets
@@ -57,6 +58,35 @@ def _sync_folder(folder: Path) -> None:
             os.fsync(handle)
         finally:
             os.close(handle)
+
+
+def make_folder(path: Path) -> Path:
+    """The folder that a command's --out names, made if it is not there."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except FileExistsError:
+        raise InputError(f"{path} is a file; --out needs a folder.") from None
+    except OSError as error:
+        raise _cannot_make(path, error) from None
+    return path
+
+
+def next_free_folder(parent: Path, stem: str) -> Path:
+    """A new folder `stem-1`, or with the next number that is free: no two processes get the same."""
+    make_folder(parent)
+    for path in (parent / f"{stem}-{number}" for number in itertools.count(1)):
+        try:
+            path.mkdir()
+        except FileExistsError:
+            continue
+        except OSError as error:
+            raise _cannot_make(path, error) from None
+        break
+    return path
+
+
+def _cannot_make(path: Path, error: OSError) -> InputError:
+    return InputError(f"the folder {path} cannot be made ({error.strerror}); choose another with --out.")
 
 
 def to_json(content: Any) -> bytes:

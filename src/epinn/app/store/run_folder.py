@@ -2,7 +2,6 @@
 
 import datetime
 import io
-import itertools
 import platform
 import shlex
 import sys
@@ -15,7 +14,7 @@ from ... import __version__
 from ...errors import InputError
 from ..plain import finite
 from ..plan import summarise
-from .files import create_once, read_json, to_json, write_atomically, write_json
+from .files import create_once, make_folder, next_free_folder, read_json, to_json, write_atomically, write_json
 from .trained import Bases
 
 if TYPE_CHECKING:  # it takes a while to load, and only figures need it
@@ -38,7 +37,7 @@ class RunFolder:
         A folder that is not ours is refused. One of ours is used again only for the same run.
         """
         about = {MARKER: __version__, **description, **circumstances(), "status": "running"}
-        folder = cls(_next_free(Path("runs"), stem) if path is None else _made(path))
+        folder = cls(next_free_folder(Path("runs"), stem) if path is None else make_folder(path))
         if any(folder.path.iterdir()):
             _same_run(folder, description)
             folder.write_json("run.json", about)
@@ -87,36 +86,6 @@ class RunFolder:
             paths.append(self.path / f"{name}{suffix}.png")
             write_atomically(paths[-1], buffer.getvalue())
         return paths
-
-
-def _next_free(parent: Path, stem: str) -> Path:
-    """A new folder with the first number that is free. Making it is what finds out, so no two processes get the same."""
-    _made(parent)
-    for number in itertools.count(1):
-        path = parent / f"{stem}-{number}"
-        try:
-            path.mkdir()
-        except FileExistsError:
-            continue
-        except OSError as error:
-            raise _not_made(path, error) from None
-        return path
-    raise AssertionError("the numbers have ended")
-
-
-def _made(path: Path) -> Path:
-    """A folder, made if it is not there."""
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except FileExistsError:
-        raise InputError(f"{path} is a file; --out needs a folder.") from None
-    except OSError as error:
-        raise _not_made(path, error) from None
-    return path
-
-
-def _not_made(path: Path, error: OSError) -> InputError:
-    return InputError(f"the folder {path} cannot be made ({error.strerror}); choose another with --out.")
 
 
 def _same_run(folder: RunFolder, description: Mapping[str, Any]) -> None:
