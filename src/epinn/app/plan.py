@@ -126,7 +126,7 @@ class Plan:
         except LookupError as error:
             raise InputError(f"run.json does not describe a whole run: it has no {error}; start a new run.") from None
         except (AttributeError, TypeError) as error:
-            raise InputError(f"run.json does not describe a run ({error}); start a new run.") from None
+            raise InputError(f"run.json does not describe a run ({str(error).splitlines()[0]}); start a new run.") from None
 
     @classmethod
     def _from_description(cls, description: Mapping[str, Any]) -> "Plan":
