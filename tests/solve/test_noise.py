@@ -8,6 +8,7 @@ import pytest
 
 import epinn
 from epinn.derivatives.network import Opaque
+from epinn.problem.channel import describe_noise
 from epinn.solve.noise import estimated, first_guess, leverage
 from epinn.solve.pinn import bayesian_prior, settled
 from epinn.solve.seeds import stack

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import epinn
+from epinn.methods.mcmc import starts as starts_module
 from epinn.methods.mcmc.starts import starts
 from epinn.posterior.log_density import posteriors_of
 from epinn.problem.problem import as_key
@@ -27,7 +28,7 @@ def test_spread_starts_of_a_linear_problem_are_draws_from_its_posterior():
 
 
 def test_refits_that_lost_the_solution_start_at_the_trained_network(monkeypatch):
-    monkeypatch.setattr(epinn.starts, "FAR", -1e9)
+    monkeypatch.setattr(starts_module, "FAR", -1e9)
     problem = epinn.problems.poisson1d(0.1, collocation=8, sensors=4)
     pinn = epinn.fit(problem, base=Base(hidden=(4,), epochs=10, newton=5, restarts=0))
     targets = posteriors_of([pinn], 1.0, 0.01)
