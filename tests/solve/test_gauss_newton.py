@@ -11,7 +11,6 @@ import pytest
 import epinn
 from epinn.derivatives.network import MLP, trainable
 from epinn.solve import gauss_newton as newton
-from epinn.solve import whitened
 from epinn.solve.seeds import stack, unraveller, unstack
 from epinn.solve.stages import PinnObjective
 from epinn.solve.whitened import Prior, System
@@ -127,7 +126,7 @@ def test_it_reaches_what_adam_does_not(fitted):
 
 
 def test_without_a_matrix_it_gets_there_too(monkeypatch):
-    monkeypatch.setattr(whitened, "DENSE", 0)
+    monkeypatch.setattr("epinn.solve.smaller_space.DENSE", 0)
     assert error(epinn.fit(decay(), base=dataclasses.replace(START, newton=61))) < 1e-4
 
 

@@ -9,7 +9,7 @@ import pytest
 import epinn
 from epinn.derivatives.network import Opaque
 from epinn.problem.channel import describe_noise
-from epinn.solve.noise import estimated, first_guess, leverage
+from epinn.solve.noise import estimated, first_guess
 from epinn.solve.pinn import bayesian_prior, settled
 from epinn.solve.seeds import stack
 from epinn.solve.stages import PinnObjective
@@ -75,13 +75,6 @@ def test_unknown_noise_is_what_is_left_over_the_readings_that_were_not_used_up()
     used = np.trace(design @ np.linalg.solve(design.T @ design + found**2 * np.eye(13), design.T))
     assert 1 < used < 13
     assert found == pytest.approx(plain * np.sqrt(20 / (20 - used)), rel=0.03)
-
-
-@pytest.mark.parametrize("shape", [(4, 9), (9, 4)])
-def test_leverage_is_the_diagonal_of_the_hat_matrix(shape):
-    jacobian = np.random.default_rng(0).normal(size=shape)
-    hat = jacobian @ np.linalg.inv(jacobian.T @ jacobian + np.eye(shape[1])) @ jacobian.T
-    np.testing.assert_allclose(leverage(jnp.asarray(jacobian)), np.diag(hat), rtol=1e-4)
 
 
 def test_nothing_is_estimated_where_everything_was_given():

@@ -6,6 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from epinn.derivatives import memory
 from epinn.derivatives.network import MLP
 from epinn.problem.conditions import Data
 from epinn.problem.domain import Box
@@ -51,15 +52,15 @@ def test_what_is_not_an_array_comes_from_the_first():
     assert stack([{"a": jnp.ones(2), "name": "first"}, {"a": jnp.ones(2), "name": "second"}])["name"] == "first"
 
 
-@pytest.mark.parametrize("size", [1, 3])
-def test_over_seeds_equals_a_loop(size):
+@pytest.mark.parametrize(("size", "at_once"), [(1, None), (3, None), (3, 1), (3, 2), (3, 5)])
+def test_over_seeds_equals_a_loop(size, at_once):
     networks, keys = [network(seed) for seed in range(size)], jax.random.split(jax.random.key(9), size)
 
     def function(mlp, key):
         x = jax.random.normal(key, (2,))
         return {"value": mlp(x), "inputs": x, "name": "kept", "mlp": mlp}
 
-    together = over_seeds(function, stack(networks), keys)
+    together = over_seeds(function, stack(networks), keys, at_once=at_once)
     assert together["name"] == "kept"
     loop = [eqx.filter_jit(function)(mlp, key) for mlp, key in zip(networks, keys, strict=True)]
     for one, alone in zip(unstack(together, size), loop, strict=True):
@@ -81,6 +82,18 @@ def test_a_single_seed_is_not_vectorised():
     for size in (1, 2):
         over_seeds(lambda x: seen.append(isinstance(x, jax.core.Tracer)) or x, jnp.ones((size, 2)))
     assert seen == [False, True]
+
+
+def test_seeds_that_are_computed_together_share_the_memory():
+    def note(x):
+        seen.append(memory.available())
+        return x
+
+    for at_once, expected in ((None, 2**28), (2, 2**29), (1, 2**30)):
+        seen = []
+        with memory.limited_to(1):
+            over_seeds(note, jnp.zeros((4, 2)), at_once=at_once)
+        assert set(seen) == {expected}
 
 
 def test_seeds_with_different_numbers_of_sensors_are_refused(rejects):

@@ -1,6 +1,6 @@
 """The linear-Gaussian posterior of a problem linearised around a trained PINN, in double precision.
 
-In units of noise and prior (see `system.System`) small changes d of the parameters have the prior N(0, I) and rows J d with
+In units of noise and prior (see `whitened.System`) small changes d of the parameters have the prior N(0, I) and rows J d with
 noise N(0, I), so the posterior covariance is (I + J'J)^-1.
 
 A PINN that has not reached its own optimum is wrong by more than that. The change that would take it there, to first order, is
@@ -12,24 +12,22 @@ import dataclasses
 import time
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-import numpy as np
-from jax.scipy.linalg import cho_factor, cho_solve
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
-from ..derivatives import memory
 from ..derivatives.jet import Value
 from ..derivatives.network import AbstractNetwork, Solution, trainable
 from ..errors import InputError
 from ..problem.channel import Channel
 from ..solve.pinn import Pinn, bayesian_prior
-from ..solve.seeds import one_of, stack
+from ..solve.precision import cast_like, in_double
+from ..solve.seeds import fitting, one_of, over_seeds, stack, unstack
+from ..solve.smaller_space import DENSE, Gram, is_dense
 from ..solve.stages import PinnObjective
-from ..solve.whitened import DENSE, Prior, System, double, is_dense
+from ..solve.whitened import Prior, System
 
 
 class Draw(eqx.Module):
@@ -84,13 +82,15 @@ def posterior_changes(pinns: Sequence[Pinn], keys: PRNGKeyArray, draw: Draw, wid
     prior = bayesian_prior([pinn.problem for pinn in pinns], solution, width)
     if not pinns[0].regularised:  # the prior had no part in its training, so it is not what pulls at it now
         prior = Prior(parameters, prior.spread)
-    with jax.enable_x64(True):
-        objective, exact, center, prior = double((PinnObjective(rest), channels, parameters, prior))
-        moves = jnp.asarray([not pinn.has_seen_all for pinn in pinns])
-        found = jax.tree.map(np.asarray, _changes(objective, exact, center, prior, keys, moves, one_of(center), draw))
-    dtypes = jax.tree.map(lambda leaf: leaf.dtype, Changes(parameters, parameters))
-    per_seed = [jax.tree.map(lambda leaf, dtype, i=i: jnp.asarray(leaf[i], dtype), found, dtypes) for i in range(len(pinns))]
-    return per_seed, time.perf_counter() - started
+    moves = jnp.asarray([not pinn.has_seen_all for pinn in pinns])
+    at_once = fitting(32 * (rows + draw.number) * size)
+
+    def changes(objective: PinnObjective, channels: tuple[Channel, ...], parameters: Solution, prior: Prior) -> Changes:
+        systems = System(objective, channels, keys, prior, one_of(parameters))
+        return _changes(systems, parameters, moves, draw, at_once)
+
+    found = in_double(changes, PinnObjective(rest), channels, parameters, prior)
+    return unstack(cast_like(found, Changes(parameters, parameters)), len(pinns)), time.perf_counter() - started
 
 
 def check_size(rows: int, parameters: int) -> None:
@@ -103,32 +103,15 @@ def check_size(rows: int, parameters: int) -> None:
 
 
 @eqx.filter_jit
-def _changes(
-    objective: PinnObjective,
-    channels: tuple[Channel, ...],
-    parameters: Solution,
-    prior: Prior,
-    keys: PRNGKeyArray,
-    moves: Bool[Array, " seeds"],
-    like: Any,
-    draw: Draw,
-) -> Changes:
-    def one(
-        objective: PinnObjective, channels: tuple, parameters: Solution, prior: Prior, key: PRNGKeyArray, moves: Array
-    ) -> Changes:
-        system = System(objective, channels, key, prior, like)
+def _changes(systems: System, parameters: Solution, moves: Bool[Array, " seeds"], draw: Draw, at_once: int) -> Changes:
+    def one(system: System, parameters: Solution, moves: Bool[Array, ""]) -> Changes:
         vector = system.vector(parameters)
         jacobian = system.jacobian(vector)
         step = corrected(jacobian, -system.from_center(vector)[None], -system.rows(vector)[None])[0]
         error, common = jnp.where(moves, 0.0, step), jnp.where(moves, step, 0.0)
-        return Changes(jax.vmap(system.tree)(draw(jacobian, error, key)), system.tree(common))
+        return Changes(jax.vmap(system.tree)(draw(jacobian, error, system.key)), system.tree(common))
 
-    dynamic, static = eqx.partition((objective, channels, parameters, prior, keys, moves), eqx.is_array)
-    rows = sum(channel.target[0].size for channel in channels)
-    size = sum(leaf.size for leaf in jax.tree.leaves(like))
-    fit = max(1, memory.available() // (32 * (rows + draw.number) * size))
-    at_once = 1 if jax.default_backend() == "cpu" else min(fit, len(keys))
-    return jax.lax.map(lambda arrays: one(*eqx.combine(arrays, static)), dynamic, batch_size=at_once)
+    return over_seeds(one, systems, parameters, moves, at_once=at_once)
 
 
 class ExactDraws(Draw):
@@ -164,9 +147,4 @@ class Directions(Draw):
 
 def corrected(jacobian: Float[Array, "m p"], prior: Float[Array, "n p"], noise: Float[Array, "n m"]) -> Float[Array, "n p"]:
     """Draws of the prior turned into draws of the posterior by what the rows would have said of them (Matheron's rule)."""
-    m, p = jacobian.shape
-    if m <= p:
-        factor = cho_factor(jacobian @ jacobian.T + jnp.eye(m))
-        return prior + cho_solve(factor, (noise - prior @ jacobian.T).T).T @ jacobian
-    factor = cho_factor(jacobian.T @ jacobian + jnp.eye(p))
-    return cho_solve(factor, (prior + noise @ jacobian).T).T
+    return Gram.of(jacobian).solve(1.0, noise.T, prior.T).T

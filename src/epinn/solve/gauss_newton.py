@@ -8,6 +8,7 @@ gradients, without ever forming J. Hundreds of such steps do what takes a first-
 import math
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import equinox as eqx
@@ -16,13 +17,14 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
-from ..derivatives import memory
 from ..problem.channel import Channel
 from ..progress import Progress
 from .adam import Objective, Outcome, medians
 from .driver import Call, drive
-from .seeds import one_of, over_seeds
-from .whitened import Prior, System, double, is_dense
+from .precision import cast_like, in_double
+from .seeds import fitting, one_of, over_seeds
+from .smaller_space import Gram, is_dense
+from .whitened import Prior, System
 
 BYTES = 32  # that a seed needs for every entry of its Jacobian, in all
 FIRST_STEPS = 5  # of the first compiled call, before it is known how long a step takes
@@ -71,124 +73,105 @@ def gauss_newton(
     step. The parameters come back in the precision that they had.
     """
     started = time.perf_counter()
-    names, dtypes = [channel.name for channel in channels], jax.tree.map(lambda leaf: leaf.dtype, parameters)
-    with jax.enable_x64(True):
-        exact_objective, exact_channels, exact, prior = double((objective, tuple(channels), parameters, prior))
-        like = one_of(exact)
-        first, rows = _start_seeds(exact, like, exact_objective, exact_channels, keys, prior)
+    names = [channel.name for channel in channels]
+
+    def solve(objective: Objective, channels: tuple[Channel, ...], parameters: Any, prior: Prior | None) -> Any:
+        systems = System(objective, channels, keys, prior, one_of(parameters))
+        first, rows = _start(systems, parameters)
+        plan = Plan.of(rows, first.parameters.shape[1], to_the_mode)
 
         def advance(state: State, done: int, count: int) -> Call[State]:
-            until = jnp.asarray(done + count)
-            state, losses = _advance(state, until, like, exact_objective, exact_channels, keys, prior, rows, to_the_mode)
+            state, losses = _advance(state, systems, jnp.asarray(done + count), plan)
             return Call(state, losses, medians(names, losses))
 
         driven = drive(
             stage,
-            int(min(steps, work // _operations(rows, first.parameters.shape[1]))),
+            int(min(steps, work // plan.operations)),
             advance,
             like=first,
             per_call=FIRST_STEPS,
             unit=1,
-            finished=lambda state: bool(np.all(_done(state, rows))),
+            finished=lambda state: bool(np.all(_is_done(state, rows))),
             progress=progress,
             started=started,
         )
-        trained = jax.tree.map(np.asarray, _trees(driven.state, like, exact_objective, exact_channels, keys, prior))
+        return driven, _trees(systems, driven.state)
+
+    driven, found = in_double(solve, objective, tuple(channels), parameters, prior)
     losses = np.stack(driven.records) if driven.records else np.zeros((0, len(keys), len(names)))
-    trained = jax.tree.map(jnp.asarray, trained, dtypes)
-    return Outcome(trained, driven.steps, losses, driven.seconds, [None] * len(keys))
+    return Outcome(cast_like(found, parameters), driven.steps, losses, driven.seconds, [None] * len(keys))
 
 
-def _operations(rows: int, parameters: int) -> float:
-    """Floating-point operations of one step, but for the passes through the network where a matrix dominates them."""
-    small = min(rows, parameters)
-    return 2.0 * rows * parameters * small + small**3 if is_dense(rows, parameters) else 50.0 * CG_STEPS * rows * parameters
+@dataclass(frozen=True)
+class Plan:
+    """How the steps are computed. It is decided before they are compiled, so that another memory limit is another program."""
+
+    rows: int  # whitened residuals of one seed
+    parameters: int
+    dense: bool  # whether the Jacobian is formed
+    at_once: int  # seeds that are computed together
+    to_the_mode: bool
+
+    @classmethod
+    def of(cls, rows: int, parameters: int, to_the_mode: bool) -> "Plan":
+        return cls(rows, parameters, is_dense(rows, parameters), fitting(BYTES * rows * parameters), to_the_mode)
+
+    @property
+    def operations(self) -> float:
+        """Floating-point operations of one step, but for the passes through the network where a matrix dominates them."""
+        small = min(self.rows, self.parameters)
+        if self.dense:
+            return 2.0 * self.rows * self.parameters * small + small**3
+        return 50.0 * CG_STEPS * self.rows * self.parameters
 
 
-def _done(state: State, rows: int) -> Bool[Array, "..."]:
+def _is_done(state: State, rows: int) -> Bool[Array, "..."]:
     """Whether nothing more is to be gained."""
     return (state.idle >= PATIENCE) | (state.loss <= SOLVED * jnp.minimum(rows, state.of_nothing))
 
 
 @eqx.filter_jit
-def _start_seeds(
-    parameters: Any,
-    like: Any,
-    objective: Objective,
-    channels: tuple[Channel, ...],
-    keys: PRNGKeyArray,
-    prior: Prior | None,
-) -> tuple[State, int]:
+def _start(systems: System, parameters: Any) -> tuple[State, int]:
     """Where all seeds begin, and how many rows each has."""
-    sizes = []
 
-    def one(tree: Any, objective: Objective, channels: tuple[Channel, ...], key: PRNGKeyArray, prior: Prior | None) -> State:
-        system = System(objective, channels, key, prior, like)
-        vector = system.vector(tree)
-        sizes.append(jax.eval_shape(system.rows, vector).size)
-        zero = jnp.zeros((), int)
-        return State(vector, system.loss(vector), jnp.full((), -1.0, float), zero, zero, system.loss(jnp.zeros_like(vector)))
+    def one(system: System, tree: Any) -> tuple[State, int]:
+        vector, zero = system.vector(tree), jnp.zeros((), int)
+        state = State(vector, system.loss(vector), jnp.full((), -1.0, float), zero, zero, system.loss(jnp.zeros_like(vector)))
+        return state, jax.eval_shape(system.rows, vector).size
 
-    return over_seeds(one, parameters, objective, channels, keys, prior), sizes[0]
+    return over_seeds(one, systems, parameters)
 
 
 @eqx.filter_jit
-def _advance(
-    state: State,
-    until: Int[Array, ""],
-    like: Any,
-    objective: Objective,
-    channels: tuple[Channel, ...],
-    keys: PRNGKeyArray,
-    prior: Prior | None,
-    rows: int,
-    to_the_mode: bool,
-) -> tuple[State, Float[Array, "seeds channels"]]:
-    """Steps of every seed: one seed after the other on a CPU, as many as fit into memory at once elsewhere."""
+def _advance(state: State, systems: System, until: Int[Array, ""], plan: Plan) -> tuple[State, Float[Array, "seeds channels"]]:
+    """Steps of every seed until it is done, and its mean squared residuals by channel."""
 
-    def one_seed(
-        state: State, objective: Objective, channels: tuple[Channel, ...], key: PRNGKeyArray, prior: Prior | None
-    ) -> tuple[State, Array]:
-        system = System(objective, channels, key, prior, like, to_the_mode)
-        state = jax.lax.while_loop(lambda s: (s.step < until) & ~_done(s, rows), lambda s: _step(s, system, rows), state)
+    def one(state: State, system: System) -> tuple[State, Float[Array, " channels"]]:
+        goes_on = lambda s: (s.step < until) & ~_is_done(s, plan.rows)  # noqa: E731
+        state = jax.lax.while_loop(goes_on, lambda s: _step(s, system, plan), state)
         return state, system.mean_squares(state.parameters)
 
-    fit = max(1, memory.available() // (BYTES * rows * state.parameters.shape[1]))
-    at_once = 1 if jax.default_backend() == "cpu" else min(fit, len(keys))
-    dynamic, static = eqx.partition((state, objective, channels, keys, prior), eqx.is_array)
-    return jax.lax.map(lambda arrays: one_seed(*eqx.combine(arrays, static)), dynamic, batch_size=at_once)
+    return over_seeds(one, state, systems, at_once=plan.at_once)
 
 
 @eqx.filter_jit
-def _trees(
-    state: State,
-    like: Any,
-    objective: Objective,
-    channels: tuple[Channel, ...],
-    keys: PRNGKeyArray,
-    prior: Prior | None,
-) -> Any:
+def _trees(systems: System, state: State) -> Any:
     """The parameters of all seeds in their own units."""
-
-    def one(state: State, objective: Objective, channels: tuple[Channel, ...], key: PRNGKeyArray, prior: Prior | None) -> Any:
-        return System(objective, channels, key, prior, like).tree(state.parameters)
-
-    return eqx.filter_vmap(one)(state, objective, channels, keys, prior)
+    return over_seeds(lambda system, state: system.tree(state.parameters), systems, state)
 
 
-def _step(state: State, system: System, rows: int) -> State:
+def _step(state: State, system: System, plan: Plan) -> State:
     """The best of a few dampings; if none lowers the loss, stay and damp more."""
-    dense = is_dense(rows, state.parameters.size)
-    size, step_for = (_dense if dense else _free)(system, state.parameters)
+    size, step_for = (_dense if plan.dense else _free)(system, state.parameters)
     damping = jnp.where(state.damping < 0, FIRST_DAMPING * size, state.damping)
-    tried = damping * jnp.asarray(FACTORS if dense else FACTORS[:1])  # without a matrix every damping costs the same again
+    tried = damping * jnp.asarray(FACTORS if plan.dense else FACTORS[:1])  # without a matrix every damping costs the same again
     moved = jax.lax.map(lambda d: state.parameters - step_for(d), tried)
     losses = jax.lax.map(system.loss, moved)
     losses = jnp.where(jnp.isfinite(losses), losses, jnp.inf)
     best = jnp.argmin(losses)
     better = losses[best] < state.loss
     enough = jnp.where(state.loss < SETTLED * state.of_nothing, STALLED, CROSSING)
-    worth = jnp.minimum(enough * state.loss, NEGLIGIBLE) if system.to_the_mode else enough * state.loss
+    worth = jnp.minimum(enough * state.loss, NEGLIGIBLE) if plan.to_the_mode else enough * state.loss
     return State(
         parameters=jnp.where(better, moved[best], state.parameters),
         loss=jnp.where(better, losses[best], state.loss),
@@ -204,20 +187,9 @@ Solve = tuple[Float[Array, ""], Callable[[Float[Array, ""]], Float[Array, " p"]]
 
 def _dense(system: System, parameters: Float[Array, " p"]) -> Solve:
     """The mean diagonal of JJ', and the damped step by Cholesky in the smaller space."""
-    jacobian, rows = system.jacobian(parameters), system.rows(parameters)
-    m, p = jacobian.shape
-    ridge, away = system.ridge, system.from_center(parameters)
-    gram = jacobian @ jacobian.T if m <= p else jacobian.T @ jacobian
-    eye = jnp.eye(len(gram))
-
-    def step_for(damping: Float[Array, ""]) -> Float[Array, " p"]:
-        factor = jax.scipy.linalg.cho_factor(gram + (damping + ridge) * eye)
-        if m > p:
-            return jax.scipy.linalg.cho_solve(factor, jacobian.T @ rows + ridge * away)
-        shift = ridge / (damping + ridge) * away  # the prior's pull, as far as the rows do not know better
-        return shift + jacobian.T @ jax.scipy.linalg.cho_solve(factor, rows - jacobian @ shift)
-
-    return jnp.trace(gram) / m, step_for
+    gram, rows = Gram.of(system.jacobian(parameters)), system.rows(parameters)
+    pull = system.ridge * system.from_center(parameters)
+    return gram.mean_square, lambda damping: gram.solve(damping + system.ridge, rows, pull)
 
 
 def _free(system: System, parameters: Float[Array, " p"]) -> Solve:

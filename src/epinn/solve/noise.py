@@ -17,8 +17,10 @@ from ..derivatives.jet import Jet
 from ..derivatives.network import Solution, trainable
 from ..problem.channel import TOLERANCE, Channel, compare, push, residuals
 from .adam import Objective
+from .precision import in_double
 from .seeds import one_of, over_seeds
-from .whitened import Prior, System, double, is_dense
+from .smaller_space import is_dense, leverage
+from .whitened import Prior, System
 
 FIRST = 0.1  # unknown noise before the first fit, in parts of the targets: what is not fitted yet is not noise yet
 LEAST = 1e-6  # in parts of what u = 0 leaves of a condition, since nothing is exact in single precision
@@ -98,34 +100,24 @@ def _used_up(
     if not any(channel.noise == "unknown" for channel in channels) or not is_dense(rows, size):
         return np.zeros((seeds, len(channels)))
     rest = trainable(solution)[1]
-    with jax.enable_x64(True):
+
+    def leverages(objective: Objective, channels: tuple[Channel, ...], parameters: Any, prior: Prior | None) -> Array:
         keys = jax.random.split(jax.random.key(0), seeds)
-        exact = double((objective(rest), channels, parameters, prior))
-        return np.asarray(_leverages(exact[0], exact[1], exact[2], exact[3], keys, one_of(exact[2])))
+        return _leverages(System(objective, channels, keys, prior, one_of(parameters)), parameters)
+
+    return np.asarray(in_double(leverages, objective(rest), channels, parameters, prior))
 
 
 @eqx.filter_jit
-def _leverages(
-    objective: Objective, channels: tuple[Channel, ...], parameters: Any, prior: Prior | None, keys: Array, like: Any
-) -> Float[Array, "seeds channels"]:
-    ends = np.cumsum([channel.target[0].size for channel in channels])
+def _leverages(systems: System, parameters: Any) -> Float[Array, "seeds channels"]:
+    """The sum of the leverages of every channel's rows."""
+    ends = np.cumsum([channel.target[0].size for channel in systems.channels])
 
-    def one(arrays: Any) -> Float[Array, " channels"]:
-        objective, channels, parameters, prior, key = eqx.combine(arrays, static)
-        system = System(objective, channels, key, prior, like)
+    def one(system: System, parameters: Any) -> Float[Array, " channels"]:
         jacobian = system.jacobian(system.vector(parameters))
         return jnp.stack([jnp.sum(part) for part in jnp.split(leverage(jacobian), ends[:-1])])
 
-    dynamic, static = eqx.partition((objective, channels, parameters, prior, keys), eqx.is_array)
-    return jax.lax.map(one, dynamic)
-
-
-def leverage(jacobian: Float[Array, "m p"]) -> Float[Array, " m"]:
-    """How far each row decides its own fitted value: the diagonal of J (J'J + 1)^-1 J', in the smaller space."""
-    m, p = jacobian.shape
-    if m <= p:
-        return 1 - jnp.diag(jnp.linalg.inv(jacobian @ jacobian.T + jnp.eye(m)))
-    return jnp.einsum("mp,mp->m", jacobian, jnp.linalg.solve(jacobian.T @ jacobian + jnp.eye(p), jacobian.T).T)
+    return over_seeds(one, systems, parameters, at_once=1)
 
 
 def of_nothing(channels: Sequence[Channel], solution: Solution) -> list[Float[Array, ""]]:

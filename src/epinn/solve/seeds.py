@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import equinox as eqx
 import jax
@@ -14,8 +14,11 @@ from jaxtyping import Array, Float
 from ..derivatives import memory
 from ..errors import InputError
 
+R = TypeVar("R")
+F = TypeVar("F", bound=Callable[..., Any])
+
 # For a program that is compiled longer than it runs: quickly compiled, slow to run.
-runs_once: Callable = functools.partial(eqx.filter_jit, compiler_options={"xla_backend_optimization_level": 0})
+runs_once: Callable[[F], F] = functools.partial(eqx.filter_jit, compiler_options={"xla_backend_optimization_level": 0})
 
 
 def stack(trees: Sequence[Any]) -> Any:
@@ -44,19 +47,38 @@ def chosen(tree: Any, seeds: Sequence[int]) -> Any:
     return jax.tree.map(lambda leaf: leaf[np.asarray(seeds)] if eqx.is_array(leaf) else leaf, tree)
 
 
-def over_seeds(function: Callable[..., Any], *trees: Any) -> Any:
+def over_seeds(function: Callable[..., R], *trees: Any, at_once: int | None = None) -> R:
     """`function` of one seed, applied along the leading axis of all arrays in `trees`.
 
-    A single seed is not vectorised: products with a batch axis of one are slower than plain ones on a CPU.
+    Only `at_once` seeds are computed together, all of them by default, and share the memory. A single seed is not vectorised:
+    products with a batch axis of one are slower than plain ones on a CPU.
     """
-    size = jax.tree.leaves(eqx.filter(trees, eqx.is_array))[0].shape[0]
-    if size > 1:
-        with memory.shared_by(size):
-            return eqx.filter_vmap(function)(*trees)
     arrays, static = eqx.partition(trees, eqx.is_array)
-    result = function(*eqx.combine(jax.tree.map(lambda leaf: leaf[0], arrays), static))
-    arrays, static = eqx.partition(result, eqx.is_array)
-    return eqx.combine(jax.tree.map(lambda leaf: leaf[None], arrays), static)
+    size = jax.tree.leaves(arrays)[0].shape[0]
+    at_once = min(at_once or size, size)
+    statics = []
+
+    def arrays_only(arrays: Any) -> Any:
+        found, rest = eqx.partition(function(*eqx.combine(arrays, static)), eqx.is_array)
+        statics.append(rest)
+        return found
+
+    with memory.shared_by(at_once):
+        if size == 1:
+            alone = arrays_only(jax.tree.map(lambda leaf: leaf[0], arrays))
+            result = jax.tree.map(lambda leaf: leaf[None], alone)
+        elif at_once == size:
+            result = jax.vmap(arrays_only)(arrays)
+        else:
+            result = jax.lax.map(arrays_only, arrays, batch_size=at_once if at_once > 1 else None)
+    combined: R = eqx.combine(result, statics[0])
+    return combined
+
+
+def fitting(bytes_each: int) -> int:
+    """How many seeds to compute at once if each takes this much memory: as many as fit, but one after the other on a CPU,
+    where they would only wait for each other."""
+    return 1 if jax.default_backend() == "cpu" else max(1, memory.available() // bytes_each)
 
 
 def one_of(stacked: Any) -> Any:

@@ -9,16 +9,12 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from ..derivatives import memory
 from ..problem.channel import Channel, mean_square
 from .adam import Objective
 from .seeds import unraveller
-
-DENSE = 4000  # rows or parameters up to which a matrix of that side is factorised
 
 
 class Prior(eqx.Module):
@@ -30,14 +26,16 @@ class Prior(eqx.Module):
 
 class System(eqx.Module):
     """The residuals of one seed in units of their noise, as a function of one vector: its parameters in units of the prior's
-    width. A squared length is then a number of standard deviations everywhere."""
+    width. A squared length is then a number of standard deviations everywhere.
+
+    The systems of several seeds are one with a leading axis on all arrays; `over_seeds` takes it apart.
+    """
 
     objective: Objective
     channels: tuple[Channel, ...]
     key: PRNGKeyArray
     prior: Prior | None
-    like: Any = eqx.field(static=True)
-    to_the_mode: bool = eqx.field(static=True, default=False)  # or only until a step brings little
+    like: Any  # shapes of the parameters, see `one_of`
 
     def loss(self, parameters: Float[Array, " p"]) -> Float[Array, ""]:
         return jnp.sum(self.rows(parameters) ** 2) + self.ridge * jnp.sum(self.from_center(parameters) ** 2)
@@ -84,12 +82,3 @@ class System(eqx.Module):
 
     def _residuals(self, parameters: Float[Array, " p"], channels: Sequence[Channel]) -> list[Float[Array, "... n k"]]:
         return self.objective.residuals(self.tree(parameters), channels, self.objective.prepare(channels), self.key)
-
-
-def double(tree: Any) -> Any:
-    """The tree with all its real arrays in double precision."""
-    return jax.tree.map(lambda leaf: jnp.asarray(np.asarray(leaf), jnp.float64) if eqx.is_inexact_array(leaf) else leaf, tree)
-
-
-def is_dense(rows: int, parameters: int) -> bool:
-    return min(rows, parameters) <= DENSE and 8 * rows * parameters <= memory.available()

@@ -1,6 +1,6 @@
 """Coordinates in which a posterior is about as wide in every direction, from its curvature at one position.
 
-In units of noise and prior (see `system.System`) the posterior's precision is I + J'J, but only nearby: weights that no row
+In units of noise and prior (see `whitened.System`) the posterior's precision is I + J'J, but only nearby: weights that no row
 determines may move by their whole prior width, and take J with them. So a chart has a `reach`, the distance for which J still
 describes the rows. Directions that the rows determine better than that are scaled by what the rows leave of them; all others
 are held back. It is the damping of Levenberg and Marquardt, put to a sampler's use.
@@ -15,16 +15,17 @@ from jaxtyping import Array, Float
 
 from ...posterior.log_density import Position, Target, rows_of, size_of
 from ...problem.channel import Channel
-from ...solve.seeds import one_of
+from ...solve.precision import in_double
+from ...solve.seeds import one_of, over_seeds
+from ...solve.smaller_space import is_dense, right_singular_vectors
 from ...solve.stages import PinnObjective
-from ...solve.whitened import Prior, System, double, is_dense
+from ...solve.whitened import Prior, System
 
 REACHES = (1.0, 0.3, 0.1, 0.03, 0.01)  # in widths of the prior; the first within which the rows are nearly linear is taken
 BENT = 0.5  # what they may differ from linear, in parts of how much they change
 TRIALS = 4  # random changes to find out
 HELD_BACK = 2  # directions that no row determines move by this power of the reach
 UNDETERMINED = 0.5  # a mode is one of them if the rows are this much less sure of it than the prior
-FAINT = 1e-6  # a mode this much weaker than the strongest is rounding error
 
 
 class Chart(eqx.Module):
@@ -46,22 +47,16 @@ def can_be_charted(targets: Target) -> bool:
 
 def charts(targets: Target, vectors: Float[Array, "seeds chains q"]) -> Chart:
     """A chart around every position, computed in double precision."""
-    dtype = vectors.dtype
-    with jax.enable_x64(True):
-        exact, positions = double((targets, vectors))
-        found = jax.tree.map(np.asarray, _charts(exact, positions, one_of(exact.center)))
-    return jax.tree.map(lambda leaf: jnp.asarray(leaf, dtype), found)
+    found = in_double(lambda targets, vectors: _charts(targets, vectors, one_of(targets.center)), targets, vectors)
+    return jax.tree.map(lambda leaf: jnp.asarray(leaf, vectors.dtype), found)
 
 
 @eqx.filter_jit
 def _charts(targets: Target, vectors: Float[Array, "seeds chains q"], like: Position) -> Chart:
-    arrays, static = eqx.partition(targets, eqx.is_array)
+    def one_seed(target: Target, vectors: Float[Array, "chains q"]) -> Chart:
+        return jax.lax.map(lambda vector: _chart(target, vector, like), vectors)
 
-    def one_seed(arguments: tuple) -> Chart:
-        target = eqx.combine(arguments[0], static)
-        return jax.lax.map(lambda vector: _chart(target, vector, like), arguments[1])
-
-    return jax.lax.map(one_seed, (arrays, vectors))
+    return over_seeds(one_seed, targets, vectors, at_once=1)
 
 
 def _chart(target: Target, vector: Float[Array, " q"], like: Position) -> Chart:
@@ -70,7 +65,7 @@ def _chart(target: Target, vector: Float[Array, " q"], like: Position) -> Chart:
     system = System(PinnObjective(target.rest), weighted_at(target, position), jax.random.key(0), prior, like.parameters)
     center = system.vector(position.parameters)
     jacobian = system.jacobian(center)
-    modes, strengths = _modes(jacobian)
+    modes, strengths = right_singular_vectors(jacobian)
     tries = jax.random.normal(jax.random.key(0), (TRIALS, center.size), center.dtype)
     here = system.rows(center)
 
@@ -102,19 +97,6 @@ def weighted_at(target: Target, position: Position) -> tuple[Channel, ...]:
         eqx.tree_at(lambda c: c.sigma, c, jnp.full_like(c.sigma, jnp.exp(noise[c.name]))) if c.name in noise else c
         for c in target.channels
     )
-
-
-def _modes(jacobian: Float[Array, "m p"]) -> tuple[Float[Array, "k p"], Float[Array, " k"]]:
-    """Orthonormal directions that the rows determine, and how well: the right singular vectors, by way of the smaller Gram
-    matrix. Those that are lost in rounding errors are zero."""
-    m, p = jacobian.shape
-    if m > p:
-        squares, vectors = jnp.linalg.eigh(jacobian.T @ jacobian)
-        return vectors.T, jnp.sqrt(jnp.maximum(squares, 0))
-    squares, vectors = jnp.linalg.eigh(jacobian @ jacobian.T)
-    strengths = jnp.sqrt(jnp.maximum(squares, 0))
-    clear = strengths > FAINT * strengths[-1]
-    return jnp.where(clear[:, None], vectors.T @ jacobian / jnp.where(clear, strengths, 1.0)[:, None], 0.0), strengths
 
 
 def _scales(strengths: Float[Array, " k"], reach: Float[Array, ""]) -> tuple[Float[Array, ""], Float[Array, " k"]]:

@@ -1,0 +1,74 @@
+"""Regularised linear algebra with a Jacobian J of m rows and p parameters, in the smaller of its two spaces.
+
+    (J'J + ridge)^-1 J' = J' (JJ' + ridge)^-1
+
+so whatever needs the left side, a system of p equations, can have it from one of m. The cost is m p min(m, p).
+"""
+
+import equinox as eqx
+import jax.numpy as jnp
+from jax.scipy.linalg import cho_factor, cho_solve
+from jaxtyping import Array, Float
+
+from ..derivatives import memory
+
+DENSE = 4000  # rows or parameters up to which a matrix of that side is factorised
+FAINT = 1e-6  # a singular value this much smaller than the largest is rounding error
+
+
+def is_dense(rows: int, parameters: int) -> bool:
+    """Whether a Jacobian of this shape may be formed: it fits into memory, and one of its sides can be factorised."""
+    return min(rows, parameters) <= DENSE and 8 * rows * parameters <= memory.available()
+
+
+class Gram(eqx.Module):
+    """A Jacobian with its products with itself: JJ' if it has no more rows than columns, else J'J."""
+
+    jacobian: Float[Array, "m p"]
+    matrix: Float[Array, "k k"]
+
+    @classmethod
+    def of(cls, jacobian: Float[Array, "m p"]) -> "Gram":
+        m, p = jacobian.shape
+        return cls(jacobian, jacobian @ jacobian.T if m <= p else jacobian.T @ jacobian)
+
+    @property
+    def is_of_rows(self) -> bool:
+        m, p = self.jacobian.shape
+        return m <= p
+
+    @property
+    def mean_square(self) -> Float[Array, ""]:
+        """The mean squared length of a row."""
+        return jnp.trace(self.matrix) / len(self.jacobian)
+
+    def solve(
+        self, ridge: Float[Array, ""] | float, rows: Float[Array, "m *n"], pull: Float[Array, "p *n"]
+    ) -> Float[Array, "p *n"]:
+        """(J'J + ridge)^-1 (J' rows + pull): what minimises |J x - rows|^2 + ridge |x - pull / ridge|^2, column by column."""
+        factor = cho_factor(self.matrix + ridge * jnp.eye(len(self.matrix)))
+        if not self.is_of_rows:
+            return cho_solve(factor, self.jacobian.T @ rows + pull)
+        center = pull / ridge
+        return center + self.jacobian.T @ cho_solve(factor, rows - self.jacobian @ center)
+
+
+def leverage(jacobian: Float[Array, "m p"]) -> Float[Array, " m"]:
+    """How far each row decides its own fitted value: the diagonal of J (J'J + 1)^-1 J'."""
+    gram = Gram.of(jacobian)
+    regular = gram.matrix + jnp.eye(len(gram.matrix))
+    if gram.is_of_rows:
+        return 1 - jnp.diag(jnp.linalg.inv(regular))
+    return jnp.einsum("mp,mp->m", jacobian, jnp.linalg.solve(regular, jacobian.T).T)
+
+
+def right_singular_vectors(jacobian: Float[Array, "m p"]) -> tuple[Float[Array, "k p"], Float[Array, " k"]]:
+    """Orthonormal directions of the parameters that the rows determine, and how well: right singular vectors (as rows) and
+    singular values, which ascend. Vectors that are lost in rounding error are zero."""
+    gram = Gram.of(jacobian)
+    squares, vectors = jnp.linalg.eigh(gram.matrix)
+    values = jnp.sqrt(jnp.maximum(squares, 0))
+    if not gram.is_of_rows:
+        return vectors.T, values
+    clear = values > FAINT * values[-1]
+    return jnp.where(clear[:, None], vectors.T @ jacobian / jnp.where(clear, values, 1.0)[:, None], 0.0), values
