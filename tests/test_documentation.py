@@ -1,0 +1,34 @@
+"""The Python code of README and guide runs as it stands, page by page, on a network that is trained for a moment only."""
+
+import re
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import pytest
+
+import epinn
+
+ROOT = Path(__file__).parent.parent
+PAGES = ("README.md", "docs/guide.md")
+BRIEF = epinn.Base(hidden=(8, 8), epochs=50, newton=5, restarts=0)
+
+
+def blocks(page: str) -> list[str]:
+    return re.findall(r"^```python\n(.*?)^```$", (ROOT / page).read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.filterwarnings("ignore::epinn.errors.EpinnWarning")  # a network that is trained so briefly is no solution
+@pytest.mark.usefixtures("quick_compile")
+def test_code_runs(page, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(epinn.fit.__kwdefaults__, "base", BRIEF)
+    names: dict = {"model": lambda x: x**3}  # the network that the reader has already
+    for code in blocks(page):
+        exec(compile(code, page, "exec"), names)
+    plt.close("all")
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_there_is_code(page):
+    assert len(blocks(page)) >= 2
