@@ -22,7 +22,7 @@ def seen(error=0.1, std=0.1, truth=True):
 
 
 def held_out(scale, number=40):
-    return HeldOut(scale * np.random.default_rng(1).normal(size=number), np.zeros(number), np.ones(number))
+    return HeldOut(scale * np.random.default_rng(1).normal(size=number), np.zeros((2, number)), np.ones(number))
 
 
 BLIND = Evidence(seen(truth=False))
@@ -70,6 +70,28 @@ def test_the_word_and_its_reason(evidence, word, part):
     verdict = judge(evidence)
     assert verdict.word == word
     assert part in "; ".join(verdict.why)
+
+
+def smooth_errors(scale, number=30, sets=300):
+    """Verdicts on many sets of held-out measurements whose errors share one smooth field, `scale` times as large as the draws
+    say."""
+    rng, x = np.random.default_rng(2), np.linspace(0, 1, number)
+    kernel = np.exp(-0.5 * ((x[:, None] - x) / 0.3) ** 2) + 1e-9 * np.eye(number)
+    draw = lambda count: rng.normal(size=(count, number)) @ np.linalg.cholesky(kernel).T  # noqa: E731
+    noise, draws = np.full(number, 0.3), draw(1000)
+    found = [HeldOut(scale * field + noise * rng.normal(size=number), draws, noise) for field in draw(sets)]
+    return [judge(dataclasses.replace(BLIND, held_out=one)).word for one in found]
+
+
+def test_errors_that_measurements_share_are_no_reason_to_distrust_a_band():
+    """Were they taken to be independent, every tenth of these right bands would be called too narrow, every fifth too wide."""
+    words = smooth_errors(1.0)
+    assert words.count("too narrow") < 10  # 3 are expected
+    assert words.count("too wide") < 3
+
+
+def test_a_band_that_is_too_narrow_is_found_although_errors_are_shared():
+    assert smooth_errors(4.0, sets=100).count("too narrow") > 70
 
 
 def test_several_seeds_are_one_sentence():

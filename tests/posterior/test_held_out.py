@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import epinn
-from epinn.posterior.held_out import compare_held_out, inferred_noise, noise_of_fields
+from epinn.posterior.held_out import HeldOut, compare_held_out
 
 X = np.linspace(0.1, 0.9, 8)
 BASE = epinn.Base(hidden=(8,), epochs=50, newton=20, restarts=0)
@@ -47,7 +47,7 @@ def pinn():
 
 def test_they_are_compared_in_units_of_spread_and_noise(pinn):
     posterior = epinn.attach(pinn, method="laplace", settings={"samples": 200})
-    found = compare_held_out(posterior, inferred_noise(pinn))
+    found = compare_held_out(posterior, pinn.data_sigmas)
     at = posterior.predict([0.5], draws=200)
     np.testing.assert_allclose(found.scores, abs(3.0 - at.mean) / np.hypot(at.std, 0.5), rtol=1e-3)
     assert compare_held_out(epinn.attach(pinn, epinn.problems.poisson1d(0.1), "laplace", settings={"samples": 20}), {}) is None
@@ -55,7 +55,7 @@ def test_they_are_compared_in_units_of_spread_and_noise(pinn):
 
 def test_the_noise_of_a_measurement_is_told_apart_from_the_spread(pinn):
     posterior = epinn.attach(pinn, method="laplace", settings={"samples": 200})
-    assert posterior.noise == noise_of_fields(pinn) == {"u": pytest.approx(0.1)}
+    assert posterior.noise == pinn.field_noise == {"u": pytest.approx(0.1)}
     spread, both = posterior.predict([0.5], draws=200), posterior.predict_measurement([0.5], draws=200)
     np.testing.assert_allclose(both.std, np.hypot(spread.std, 0.1))
     bare = epinn.Problem(domain=epinn.Box(x=(0, 1)), equation=lambda u: u.x - 1)
@@ -70,7 +70,7 @@ def test_unknown_noise_is_that_of_the_measurements_they_were_parted_from():
         domain=epinn.Box(x=(0, 1)), equation=lambda u: u.x - 1, data=data, points=epinn.Points(collocation=8)
     ).holding_out(0.5, 0)
     pinn = epinn.fit(problem, base=BASE)
-    found = compare_held_out(epinn.attach(pinn, method="laplace"), inferred_noise(pinn))
+    found = compare_held_out(epinn.attach(pinn, method="laplace"), pinn.data_sigmas)
     np.testing.assert_allclose([found.noise[0], found.noise[-1]], [0.01, 0.5], rtol=0.5)
 
 
@@ -83,7 +83,7 @@ def test_without_any_noise_to_go_by_nothing_is_compared(rejects):
         points=epinn.Points(collocation=8),
     )
     pinn = epinn.fit(problem, base=BASE)
-    assert compare_held_out(epinn.attach(pinn, method="laplace"), inferred_noise(pinn)) is None
+    assert compare_held_out(epinn.attach(pinn, method="laplace"), pinn.data_sigmas) is None
     with rejects("noise", "sigma"):
         epinn.attach(pinn, method="conformal")
 
@@ -91,3 +91,15 @@ def test_without_any_noise_to_go_by_nothing_is_compared(rejects):
 def test_noise_is_not_added_to_some_measurements_only(rejects):
     with rejects("held-out", "leave out"):
         epinn.problems.poisson1d(0.1).holding_out(0.5, 0).disturbed({"data": 0.1}, 1)
+
+
+@pytest.mark.parametrize("shared", [0.0, 3.0])  # errors of their own, and mainly one that all measurements share
+def test_percentiles_of_a_right_band_are_uniform(shared):
+    rng, number = np.random.default_rng(0), 12
+
+    def one():
+        offset, offsets = shared * rng.normal(), shared * rng.normal(size=(1000, 1))
+        return HeldOut(offset + rng.normal(size=number), np.repeat(offsets, number, axis=1), np.ones(number))
+
+    percentiles = np.sort([one().percentile for _ in range(300)])
+    assert np.max(np.abs(percentiles - np.linspace(0, 1, 300))) < 0.1  # Kolmogorov and Smirnov: 0.094 at 1%

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..methods.method import Method
-from ..posterior.held_out import compare_held_out, inferred_noise
+from ..posterior.held_out import compare_held_out
 from ..posterior.posterior import Posterior
 from ..solve.misfit import Goodness
 from ..solve.pinn import Pinn
@@ -29,7 +29,7 @@ def assess(pinn: Pinn, method: Method, posterior: Posterior, evaluation: Evaluat
             residuals="" if seen is None else seen.in_words(0, informed.channels),
             reference=reference,
             allowance=allowance(method, informed),
-            held_out=None if method.traits.held_out else compare_held_out(posterior, inferred_noise(informed)),
+            held_out=None if method.traits.held_out else compare_held_out(posterior, informed.data_sigmas),
         )
     )
 

@@ -14,7 +14,7 @@ from .wording import two_digits
 
 STUCK = 0.05  # an acceptance below this: chains have hardly moved
 NARROW, WIDE = 0.6, 1.7  # spread, in parts of that of the method's own posterior, linearised
-RARE = 0.01  # held-out measurements that would be outside so seldom say that the band is too narrow
+RARE = 0.01  # held-out measurements that would be as far off so seldom say that the band is too narrow
 HARDLY = 0.001  # and if they are so near that this seldom happens, it is too wide
 POOR = 0.8  # part of the points where the truth is in the band; errors are correlated, so less than the level is no scandal yet
 IDLE = 0.1  # errors, in standard deviations, of a band that is wider than it need be,
@@ -89,16 +89,17 @@ def _gist(complaint: str) -> str:
 
 
 def _held_out(evidence: Evidence) -> tuple[str, str] | None:
-    """How many measurements lie in the band with its noise, and whether so few are an accident."""
+    """How many measurements lie in the band with its noise, and whether their distances could be an accident."""
     if evidence.held_out is None:
         return None
-    from scipy.stats import binom, chi2  # imported here: it costs a fifth of a second before anything can start
-
-    inside, number = int(np.sum(evidence.held_out.scores <= quantile(LEVEL))), len(evidence.held_out.scores)
-    word = TOO_NARROW if binom.cdf(inside, number, LEVEL) < RARE else TRUSTWORTHY
-    squares = float(np.sum(evidence.held_out.scores**2))
-    if chi2.cdf(squares, number) < HARDLY:
-        return TOO_WIDE, f"held-out measurements are off by {two_digits((squares / number) ** 0.5)} of what the band says"
+    percentile, scores = evidence.held_out.percentile, evidence.held_out.scores
+    if percentile < HARDLY:
+        return (
+            TOO_WIDE,
+            f"held-out measurements are off by {two_digits(float(np.mean(scores**2)) ** 0.5)} of what the band says",
+        )
+    inside, number = int(np.sum(scores <= quantile(LEVEL))), len(scores)
+    word = TOO_NARROW if percentile > 1 - RARE else TRUSTWORTHY
     return word, f"{inside} of {number} held-out measurements are in the {LEVEL:.0%} band with its noise"
 
 

@@ -9,7 +9,6 @@ from jaxtyping import PRNGKeyArray
 
 from ..errors import Diverged, InputError
 from ..interop import adopt
-from ..posterior.held_out import noise_of_fields
 from ..posterior.posterior import Posterior
 from ..problem.problem import Problem, as_key
 from ..progress import Progress
@@ -80,7 +79,7 @@ def attach_seeds(
     return [
         dataclasses.replace(
             posterior,
-            noise=posterior.noise or noise_of_fields(pinn.with_sigmas(posterior.sigmas)),
+            noise=posterior.noise or pinn.with_sigmas(posterior.sigmas).field_noise,
             warnings=(*posterior.warnings, *notes),
         )
         for posterior, pinn in zip(found, pinns, strict=True)

@@ -22,7 +22,7 @@ from ..derivatives.jet import Value
 from ..derivatives.network import AbstractNetwork, Solution
 from ..errors import InputError
 from ..posterior.gaussian import LEVEL, quantile
-from ..posterior.held_out import compare_held_out, inferred_noise, noise_of_fields
+from ..posterior.held_out import compare_held_out
 from ..posterior.posterior import Posterior
 from ..posterior.sampler import Sampler
 from ..problem.channel import residuals
@@ -112,7 +112,7 @@ class ConformalMethod(Method):
 
     def _scaled(self, pinn: Pinn, inner: Posterior) -> Posterior:
         pinn = pinn.with_sigmas(inner.sigmas)
-        found = compare_held_out(inner, inferred_noise(pinn))
+        found = compare_held_out(inner, pinn.data_sigmas)
         assert found is not None  # checked before
         from_base = np.concatenate([np.asarray(row).ravel() for row in residuals(pinn.problem.held_out(), pinn.solution)])
         scores = np.sort(replace(found, distance=from_base).scores)
@@ -129,5 +129,5 @@ class ConformalMethod(Method):
                 "guarantee": f"a new measurement of the same kind is within {quantile(self.level):.3g} total standard "
                 f"deviations with probability {self.level:g} or more",
             },
-            noise={name: factor * sigma for name, sigma in noise_of_fields(pinn).items()},
+            noise={name: factor * sigma for name, sigma in pinn.field_noise.items()},
         )

@@ -12,35 +12,61 @@ from ..derivatives.network import Solution
 from ..problem.channel import Channel, residuals
 from ..problem.conditions import HELD_OUT
 from ..problem.problem import Problem
-from ..solve.pinn import Pinn
 from .posterior import Posterior
+
+MOST = 1000  # measurements whose correlations are looked at
+SIMULATED = 10_000  # sets of measurements, for probabilities down to a thousandth
 
 
 @dataclass(frozen=True, eq=False)
 class HeldOut:
-    """What a posterior says of measurements that were held out: distances to its mean, its own spread, and their noise."""
+    """What a posterior says of n measurements that were held out: how far they are from its mean, how far its draws are from
+    it at the same places, and the noise of the measurements."""
 
-    distance: np.ndarray
-    spread: np.ndarray
-    noise: np.ndarray
+    distance: Float[np.ndarray, " n"]
+    deviations: Float[np.ndarray, "draws n"]
+    noise: Float[np.ndarray, " n"]
 
     @property
-    def scores(self) -> np.ndarray:
+    def spread(self) -> Float[np.ndarray, " n"]:
+        """The standard deviation of the draws."""
+        return np.sqrt(np.mean(self.deviations**2, axis=0))
+
+    @property
+    def scores(self) -> Float[np.ndarray, " n"]:
         """Distances in units of what they should be."""
-        return np.abs(self.distance) / np.sqrt(self.spread**2 + self.noise**2)
+        return np.abs(self.distance) / np.hypot(self.spread, self.noise)
+
+    @property
+    def percentile(self) -> float:
+        """How probable scores are whose mean square is at most as large as here, if the band is right.
+
+        Errors of the field are shared by neighbouring measurements, so scores are not independent. The sum of their squares is
+        distributed like a sum of squares of independent normal numbers that are weighted with the eigenvalues of the scores'
+        correlation matrix, which comes from the joint covariance of the draws and the noise. That sum is simulated.
+        """
+        some = np.unique(np.linspace(0, len(self.distance) - 1, MOST).astype(int))  # of very many, as many as a matrix takes
+        deviations, noise = self.deviations[:, some], self.noise[some]
+        covariance = deviations.T @ deviations / len(deviations) + np.diag(noise**2)
+        scale = np.sqrt(np.diag(covariance))
+        weights = np.linalg.eigvalsh(covariance / np.outer(scale, scale))
+        normal = np.random.default_rng(0).standard_normal((SIMULATED, len(some)), np.float32)
+        return float(np.mean(normal**2 @ weights <= np.sum(self.scores[some] ** 2)))
 
 
 def compare_held_out(posterior: Posterior, noise: Mapping[str, float], draws: int = 1000) -> HeldOut | None:
-    """None where nothing was held out, or nothing is known about its noise.
+    """The held-out measurements of a posterior's problem against its draws.
 
-    `noise` has sigma by channel, for measurements that do not say their own.
+    `noise` has sigma by channel, for measurements that do not say their own. None where nothing was held out, or nothing is
+    known about its noise.
     """
     channels = posterior.problem.held_out()
     if not channels or not noise_is_known(posterior.problem):
         return None
-    found = posterior.evaluate(Residuals(channels), draws=draws, key=0)
+    found = posterior.evaluate(Residuals(channels), draws=draws, key=0, samples=draws)
+    assert found.samples is not None  # asked for
     sigma = [np.full(c.target.size, _sigma(c, noise)) if c.noise == "unknown" else _each(c) for c in channels]
-    return HeldOut(found.mean, found.std, np.concatenate(sigma))
+    return HeldOut(found.mean, found.samples - found.mean, np.concatenate(sigma))
 
 
 class Residuals(eqx.Module):
@@ -50,21 +76,6 @@ class Residuals(eqx.Module):
 
     def __call__(self, solution: Solution) -> Float[Array, " rows"]:
         return jnp.concatenate([row.ravel() for row in residuals(self.channels, solution)])
-
-
-def inferred_noise(pinn: Pinn) -> dict[str, float]:
-    """Sigma of the channels of measurements, given or inferred."""
-    return {channel.name: float(np.sqrt(np.mean(channel.sigma**2))) for channel in pinn.channels if channel.kind == "data"}
-
-
-def noise_of_fields(pinn: Pinn) -> dict[str, float]:
-    """The noise that one more direct measurement of a field would have."""
-    sigmas, problem = inferred_noise(pinn), pinn.problem
-    found: dict[str, list[float]] = {}
-    for condition in problem.data:
-        if getattr(condition, "operator", None) is None and condition.label in sigmas:
-            found.setdefault(problem.field_name(condition.field), []).append(sigmas[condition.label])
-    return {name: float(np.sqrt(np.mean(np.square(values)))) for name, values in found.items()}
 
 
 def _each(channel: Channel) -> np.ndarray:

@@ -63,6 +63,21 @@ class Pinn:
         """What was estimated, by channel."""
         return {channel.name: float(channel.sigma[0]) for channel in self.channels if channel.estimated}
 
+    @property
+    def data_sigmas(self) -> dict[str, float]:
+        """The noise of the measurements, given or estimated, by channel: root mean squares over their points."""
+        return {c.name: float(np.sqrt(np.mean(c.sigma**2))) for c in self.channels if c.kind == "data"}
+
+    @property
+    def field_noise(self) -> dict[str, float]:
+        """The noise that one more direct measurement would have, by field."""
+        sigmas = self.data_sigmas
+        found: dict[str, list[float]] = {}
+        for condition in self.problem.data:
+            if getattr(condition, "operator", None) is None and condition.label in sigmas:
+                found.setdefault(self.problem.field_name(condition.field), []).append(sigmas[condition.label])
+        return {name: float(np.sqrt(np.mean(np.square(values)))) for name, values in found.items()}
+
     def with_sigmas(self, sigmas: Mapping[str, float]) -> "Pinn":
         """This PINN with other estimates."""
         channels = tuple(c.with_sigma(sigmas[c.name]) if c.name in sigmas else c for c in self.channels)
