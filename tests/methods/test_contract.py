@@ -18,7 +18,7 @@ from epinn.derivatives.jet import Jet
 from epinn.derivatives.network import Opaque, Solution
 from epinn.judge.evaluation import evaluate
 from epinn.methods import METHODS, attach_seeds
-from epinn.posterior.sampler import Sampler
+from epinn.posterior.sampler import FiniteSampler, Sampler
 from epinn.problems import SHIPPED
 from epinn.solve.config import Base
 from epinn.solve.pinn import fit_seeds
@@ -102,7 +102,7 @@ def check(posterior, *, path):
     assert np.all(found.std >= 0)
     assert found.std.max() > 0
     assert np.all(found.quantiles[0.25] <= found.quantiles[0.75] + 1e-6)
-    if sampler.members is None:
+    if not isinstance(sampler, FiniteSampler):
         draws = [posterior.sampler.solution(sampler.index(key)) for key in jax.random.split(jax.random.key(5), 30)]
     else:
         draws = [sampler.solution(i) for i in range(sampler.members)][:30]

@@ -204,7 +204,3 @@ def test_a_member_is_picked_by_its_number():
     assert float(parameter(sampler.solution(3))) == 9
     drawn = jax.vmap(sampler.index)(jax.random.split(KEY, 200))
     assert set(drawn.tolist()) == set(range(5))
-
-
-def test_samplers_without_members_say_so():
-    assert LINES.members is None

@@ -18,13 +18,13 @@ from ..derivatives.network import Solution
 from ..errors import InputError
 from ..posterior.linearised import ExactDraws, changed, posterior_changes
 from ..posterior.posterior import Posterior
-from ..posterior.sampler import Sampler
+from ..posterior.sampler import FiniteSampler, leading_axis
 from ..progress import Progress
 from ..solve.pinn import Pinn
 from .method import Method, Traits, check_positive, memory_of_changes, prior_width
 
 
-class LinearisedMembers(Sampler):
+class LinearisedMembers(FiniteSampler):
     """Changes of the parameters that are all equally likely."""
 
     base: Solution
@@ -32,10 +32,7 @@ class LinearisedMembers(Sampler):
 
     @property
     def members(self) -> int:
-        return jax.tree.leaves(self.changes)[0].shape[0]
-
-    def index(self, key: PRNGKeyArray) -> Int[Array, ""]:
-        return jax.random.randint(key, (), 0, self.members)
+        return leading_axis(self.changes)
 
     def solution(self, index: Int[Array, ""]) -> Solution:
         return changed(self.base, jax.tree.map(lambda leaf: leaf[index], self.changes))

@@ -30,12 +30,12 @@ class HeldOut:
     @property
     def spread(self) -> Float[np.ndarray, " n"]:
         """The standard deviation of the draws."""
-        return np.sqrt(np.mean(self.deviations**2, axis=0))
+        return np.asarray(np.sqrt(np.mean(self.deviations**2, axis=0)))
 
     @property
     def scores(self) -> Float[np.ndarray, " n"]:
         """Distances in units of what they should be."""
-        return np.abs(self.distance) / np.hypot(self.spread, self.noise)
+        return np.asarray(np.abs(self.distance) / np.hypot(self.spread, self.noise))
 
     @property
     def percentile(self) -> float:

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import optax
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
 from ..derivatives.jet import Value
@@ -52,7 +53,8 @@ class Linearised(AbstractNetwork):
     def __call__(self, x: Value) -> Value:
         parameters, rest = trainable(self.network)
         value, change = jax.jvp(lambda p: eqx.combine(p, rest)(x), (parameters,), (self.direction,))
-        return value + change
+        moved: Value = value + change
+        return moved
 
 
 def changed(base: Solution, change: Solution) -> Solution:
@@ -77,7 +79,7 @@ def posterior_changes(pinns: Sequence[Pinn], keys: PRNGKeyArray, draw: Draw, wid
     solution, channels = stack([pinn.solution for pinn in pinns]), tuple(stack([pinn.channels for pinn in pinns]))
     rows = sum(channel.target[0].size for channel in channels)
     parameters, rest = trainable(solution)
-    size = sum(leaf[0].size for leaf in jax.tree.leaves(parameters))
+    size = int(optax.tree.size(parameters)) // len(pinns)
     check_size(rows, size)
     prior = bayesian_prior([pinn.problem for pinn in pinns], solution, width)
     if not pinns[0].regularised:  # the prior had no part in its training, so it is not what pulls at it now

@@ -10,6 +10,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+import optax
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float, PRNGKeyArray, PyTree
 
@@ -18,7 +19,7 @@ from ..problem.channel import Channel, log_likelihood, residuals
 from ..problem.problem import Problem
 from ..solve.config import create_solutions
 from ..solve.pinn import Pinn, bayesian_prior
-from ..solve.seeds import one_of, over_seeds, stack, unraveller, unstack
+from ..solve.seeds import over_seeds, stack, unraveller, unstack
 from .sampler import Members
 
 PROBES = 32  # points at which the field is watched
@@ -47,10 +48,12 @@ class Target(eqx.Module):
         return log_likelihood(self.channels, rows, position.log_sigma) - 0.5 * sum(jax.tree.leaves(whitened))
 
     def position(self, vector: Float[Array, " q"]) -> Position:
-        return unraveller(self.center)(vector)
+        position: Position = unraveller(self.center)(vector)
+        return position
 
     def solution(self, position: Position) -> Solution:
-        return eqx.combine(position.parameters, self.rest)
+        solution: Solution = eqx.combine(position.parameters, self.rest)
+        return solution
 
     def field(self, vector: Float[Array, " q"]) -> Float[Array, " values"]:
         """What diagnostics look at: weights may be exchanged freely without changing it."""
@@ -59,7 +62,7 @@ class Target(eqx.Module):
 
 def size_of(targets: Target) -> int:
     """How long the vector of one seed is."""
-    return sum(leaf.size for leaf in jax.tree.leaves(one_of(targets.center)))
+    return int(optax.tree.size(targets.center)) // len(targets.probes)
 
 
 def rows_of(channels: Sequence[Channel]) -> int:
@@ -88,7 +91,7 @@ def tolerant(channel: Channel, tolerance: float) -> Channel:
     """The channel with a sigma of at least `tolerance` if it is exact."""
     if channel.noise != "exact":
         return channel
-    return eqx.tree_at(lambda c: c.sigma, channel, jnp.maximum(channel.sigma, tolerance))
+    return channel.with_sigma(jnp.maximum(channel.sigma, tolerance))
 
 
 def _probes(problem: Problem) -> Float[Array, "probes d"]:
@@ -114,10 +117,12 @@ def from_prior(targets: Target, keys: PRNGKeyArray, chains: int) -> Float[Array,
     """Draws from the prior."""
 
     def one(target: Target, key: PRNGKeyArray) -> Float[Array, "chains q"]:
-        leaves, structure = jax.tree.flatten(target.center)
-        spreads, ks = jax.tree.leaves(target.spread), jax.random.split(key, len(leaves))
-        drawn = [c + s * jax.random.normal(k, (chains, *c.shape)) for c, s, k in zip(leaves, spreads, ks, strict=True)]
-        return jax.vmap(lambda tree: ravel_pytree(tree)[0])(jax.tree.unflatten(structure, drawn))
+        def per_chain(key: PRNGKeyArray, shape: tuple[int, ...], dtype: Any) -> Float[Array, "chains ..."]:
+            return jax.random.normal(key, (chains, *shape), dtype)
+
+        normal = optax.tree.random_like(key, target.center, per_chain)
+        drawn = jax.tree.map(lambda center, spread, z: center + spread * z, target.center, target.spread, normal)
+        return _vectors(drawn)
 
     return over_seeds(one, targets, keys)
 
@@ -127,8 +132,12 @@ def fresh(pinns: Sequence[Pinn], targets: Target, keys: PRNGKeyArray, chains: in
     chain_keys = jax.vmap(lambda key: jax.random.split(key, chains))(keys)
     problems = [pinn.problem for pinn in pinns]
     made = [trainable(create_solutions(pinns[0].base, problems, chain_keys[:, c]))[0] for c in range(chains)]
-    flat = jax.vmap(lambda tree: ravel_pytree(tree)[0])
-    return jnp.stack([flat(Position(parameters, targets.center.log_sigma)) for parameters in made], axis=1)
+    return jnp.stack([_vectors(Position(parameters, targets.center.log_sigma)) for parameters in made], axis=1)
+
+
+def _vectors(positions: Position) -> Float[Array, "n q"]:
+    """Positions with a leading axis as vectors."""
+    return jax.vmap(lambda position: ravel_pytree(position)[0])(positions)
 
 
 def members_of(targets: Target, vectors: Float[np.ndarray, "seeds chains samples q"]) -> list[tuple[Members, Position]]:

@@ -1,6 +1,6 @@
 """The one result type: every method ends in a distribution over solutions, and all that follows sees only that."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -16,7 +16,7 @@ from ..derivatives.network import Solution
 from ..errors import InputError
 from ..problem.problem import Problem, as_key, as_points
 from .sampler import Sampler
-from .statistics import Prediction, predict
+from .statistics import Functional, Prediction, predict
 
 DRAWS = 10_000
 
@@ -25,11 +25,11 @@ DRAWS = 10_000
 class Posterior:
     """A distribution over solutions, whichever method made it.
 
-    `predict`, `unknowns` and `evaluate` take the options `draws`, `key`, `quantiles` (levels such as 0.025) and
-    `samples` (how many single draws to return beside mean and standard deviation). `warnings` are sentences for whoever
-    reads the result; `failure`, if any, says that training ran away and the last good weights were kept. The spread of the
-    draws is what is not known of the field; `noise` has, by field, what one more measurement of it would add, and
-    `sigmas`, by channel, what the method itself found where the noise was unknown.
+    `predict`, `unknowns` and `evaluate` give mean and standard deviation over so many `draws`, chosen by `key`; `quantiles`
+    (levels such as 0.025) and a number of single `samples` beside them if asked for. The spread of the draws is what is not
+    known of the field; `noise` has, by field, what one more measurement of it would add, and `sigmas`, by channel, what the
+    method itself found where the noise was unknown. `warnings` are sentences for whoever reads the result; `failure`, if any,
+    says that training diverged and the last good weights were kept.
     """
 
     sampler: Sampler
@@ -46,44 +46,74 @@ class Posterior:
         """One function, and the unknowns that go with it."""
         return self.sampler.solution(self.sampler.index(as_key(key)))
 
-    def predict(self, points: Any, *, field: str | None = None, **options: Any) -> Prediction:
-        """The fields at points: shape (n,) for one field, (n, fields) for all of several."""
+    def predict(
+        self,
+        points: Any,
+        *,
+        field: str | None = None,
+        draws: int = DRAWS,
+        key: PRNGKeyArray | int = 0,
+        quantiles: Sequence[float] = (),
+        samples: int = 0,
+    ) -> Prediction:
+        """The fields at points (n, coordinates): shape (n,) for one field, (n, fields) for all of several."""
         points = as_points(points, self.problem.domain)
-        if field is None and len(self.problem.fields) > 1:
-            return self._stream(_Fields(points), **options)
-        column = self.problem.fields.index(self.problem.field_name(field))
-        return self._stream(_Fields(points, column), **options)
+        column = None
+        if field is not None or len(self.problem.fields) == 1:
+            column = self.problem.fields.index(self.problem.field_name(field))
+        return self._statistics(_Fields(points, column), draws, key, quantiles, samples)
 
-    def predict_measurement(self, points: Any, *, field: str | None = None, **options: Any) -> Prediction:
-        """What a direct measurement of a field would show: its spread and the noise together. Quantiles are left out."""
+    def predict_measurement(
+        self, points: Any, *, field: str | None = None, draws: int = DRAWS, key: PRNGKeyArray | int = 0
+    ) -> Prediction:
+        """What a direct measurement of a field at points would show: its spread and the noise together."""
         name = self.problem.field_name(field)
         if name not in self.noise:
             raise InputError(f"nothing is known of the noise of {name}: it has no measurements.")
-        found = self.predict(points, field=name, **options)
+        found = self.predict(points, field=name, draws=draws, key=key)
         return Prediction(found.mean, np.hypot(found.std, self.noise[name]), draws=found.draws)
 
-    def unknowns(self, **options: Any) -> dict[str, Prediction]:
+    def unknowns(
+        self,
+        *,
+        draws: int = DRAWS,
+        key: PRNGKeyArray | int = 0,
+        quantiles: Sequence[float] = (),
+        samples: int = 0,
+    ) -> dict[str, Prediction]:
         """What an inverse problem asks for, by name: unknown parameters, averages of fields that should be constant."""
         names = self.problem.sought
         if not names:
             return {}
-        prediction = self._stream(_Sought(self.problem), **options)
+        prediction = self._statistics(_Sought(self.problem), draws, key, quantiles, samples)
         return {name: prediction.column(i) for i, name in enumerate(names)}
 
-    def evaluate(self, functional: Callable, at: Any = None, **options: Any) -> Prediction:
+    def evaluate(
+        self,
+        functional: Callable[..., Any],
+        at: Any = None,
+        *,
+        draws: int = DRAWS,
+        key: PRNGKeyArray | int = 0,
+        quantiles: Sequence[float] = (),
+        samples: int = 0,
+    ) -> Prediction:
         """Any functional of the solution.
 
         With points `at`, an operator written like an equation (`lambda u: u.x`), evaluated there; without, a function
         from a `Solution` to an array, such as an integral of `solution(points)`.
         """
         if at is None:
-            return self._stream(functional, **options)
+            return self._statistics(functional, draws, key, quantiles, samples)
         operator = Operator(functional, self.problem.names)
-        prediction = self._stream(_Applied(operator, as_points(at, self.problem.domain)), **options)
+        applied = _Applied(operator, as_points(at, self.problem.domain))
+        prediction = self._statistics(applied, draws, key, quantiles, samples)
         return prediction.column(0) if operator.size == 1 else prediction
 
-    def _stream(self, functional: Callable, *, draws: int = DRAWS, key: PRNGKeyArray | int = 0, **options: Any) -> Prediction:
-        return predict(self.sampler, functional, draws=draws, key=as_key(key), **options)
+    def _statistics(
+        self, functional: Functional, draws: int, key: PRNGKeyArray | int, quantiles: Sequence[float], samples: int
+    ) -> Prediction:
+        return predict(self.sampler, functional, draws=draws, key=as_key(key), quantiles=quantiles, samples=samples)
 
 
 class _Fields(eqx.Module):

@@ -3,7 +3,7 @@
 import dataclasses
 import math
 from abc import abstractmethod
-from typing import Any
+from typing import Any, final
 
 import equinox as eqx
 import jax
@@ -16,11 +16,7 @@ from .gaussian import LEVEL, quantile
 
 
 class Sampler(eqx.Module):
-    """What a method leaves behind. A finite one has `members`, with indices 0 to members - 1."""
-
-    @property
-    def members(self) -> int | None:
-        return None
+    """What a method leaves behind: a distribution over solutions."""
 
     @abstractmethod
     def index(self, key: PRNGKeyArray) -> Any:
@@ -31,25 +27,42 @@ class Sampler(eqx.Module):
         """The function that belongs to an index."""
 
 
-class Members(Sampler):
-    """Solutions that are all equally likely: weight samples of a chain, members of an ensemble."""
+class FiniteSampler(Sampler):
+    """Finitely many solutions that are all equally likely; their indices are 0 to members - 1."""
+
+    @property
+    @abstractmethod
+    def members(self) -> int:
+        """How many there are."""
+
+    def index(self, key: PRNGKeyArray) -> Int[Array, ""]:
+        return jax.random.randint(key, (), 0, self.members)
+
+
+def leading_axis(tree: Any) -> int:
+    """The length of the axis that all arrays of a tree begin with."""
+    return int(jax.tree.leaves(eqx.filter(tree, eqx.is_array))[0].shape[0])
+
+
+@final
+class Members(FiniteSampler):
+    """Weight samples of a chain, members of an ensemble."""
 
     solutions: Solution  # every array with a leading axis
 
     @property
     def members(self) -> int:
-        return jax.tree.leaves(eqx.filter(self.solutions, eqx.is_array))[0].shape[0]
-
-    def index(self, key: PRNGKeyArray) -> Int[Array, ""]:
-        return jax.random.randint(key, (), 0, self.members)
+        return leading_axis(self.solutions)
 
     def solution(self, index: Int[Array, ""]) -> Solution:
         arrays, static = eqx.partition(self.solutions, eqx.is_array)
-        return eqx.combine(jax.tree.map(lambda leaf: leaf[index], arrays), static)
+        member: Solution = eqx.combine(jax.tree.map(lambda leaf: leaf[index], arrays), static)
+        return member
 
 
-class FewMembers(Sampler):
-    """A handful of equally likely solutions, moved apart from their mean by a factor.
+@final
+class FewMembers(FiniteSampler):
+    """A handful of solutions, moved apart from their mean by a factor.
 
     So few say little of their own mean and spread. The factor makes mean +/- 1.96 std the interval of Student's
     distribution for one more member, which holds it 95% of the time.
@@ -69,9 +82,6 @@ class FewMembers(Sampler):
     def members(self) -> int:
         return self.plain.members
 
-    def index(self, key: PRNGKeyArray) -> Int[Array, ""]:
-        return self.plain.index(key)
-
     def solution(self, index: Int[Array, ""]) -> Solution:
         shares = (1 - self.factor) / self.members + self.factor * jax.nn.one_hot(index, self.members)
         every = self.plain.solutions
@@ -79,6 +89,7 @@ class FewMembers(Sampler):
         return dataclasses.replace(every, network=Mixture(every.network, shares), raw=raw)
 
 
+@final
 class Mixture(AbstractNetwork):
     """A weighted sum of networks."""
 
@@ -86,9 +97,10 @@ class Mixture(AbstractNetwork):
     shares: Float[Array, " members"]
 
     def features(self, x: Value) -> Value:
-        """There are no features that belong to all of them."""
+        """None: the networks have no features in common."""
         return nothing(x)
 
     def __call__(self, x: Value) -> Value:
         values = eqx.filter_vmap(lambda network: network(x), in_axes=eqx.if_array(0))(self.networks)
-        return jax.tree.map(lambda leaf: jnp.tensordot(self.shares, leaf, 1, precision=PRECISION), values)
+        mixed: Value = jax.tree.map(lambda leaf: jnp.tensordot(self.shares, leaf, 1, precision=PRECISION), values)
+        return mixed

@@ -7,11 +7,11 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float, PRNGKeyArray
+from jaxtyping import Array, Bool, Float, PRNGKeyArray, Shaped
 
 from ..derivatives.network import Solution
 from ..errors import InputError
-from .sampler import Sampler
+from .sampler import FiniteSampler, Sampler
 
 VALUES_AT_ONCE = 2**17  # values in one chunk of draws
 BINS = 2048  # of the histogram behind quantiles: their error is at most the range of the draws over this
@@ -43,10 +43,10 @@ class Moments(eqx.Module):
     """Running statistics: `square` is the summed squared distance to the mean."""
 
     count: Float[Array, ""]
-    mean: Array
-    square: Array
-    low: Array
-    high: Array
+    mean: Float[Array, "..."]
+    square: Float[Array, "..."]
+    low: Float[Array, "..."]
+    high: Float[Array, "..."]
 
 
 def predict(
@@ -66,13 +66,8 @@ def predict(
         raise InputError(f"a band needs at least 2 draws, not {draws}.")
     if any(not 0 <= level <= 1 for level in quantiles):
         raise InputError(f"quantile levels lie between 0 and 1, unlike {tuple(quantiles)}.")
-    sweep = sampler.members is not None and sampler.members <= draws
-    seeds = jnp.arange(sampler.members) if sweep else jax.random.split(key, draws)
-    size = eqx.filter_eval_shape(_values, sampler, functional, seeds[:1]).size
-    chunk = int(np.clip(VALUES_AT_ONCE // max(size, 1), 1, 256))
-    padding = -len(seeds) % chunk
-    chunks = jnp.concatenate([seeds, seeds[jnp.zeros(padding, int)]]).reshape(-1, chunk)
-    real = (jnp.arange(chunks.size) < len(seeds)).reshape(-1, chunk)
+    seeds = _seeds(sampler, draws, key)
+    chunks, real = _in_chunks(seeds, eqx.filter_eval_shape(_values, sampler, functional, seeds[:1]).size)
     moments = _moments(sampler, functional, chunks, real)
     levels: dict[float, np.ndarray] = {}
     if quantiles:
@@ -86,15 +81,34 @@ def predict(
     return Prediction(np.asarray(moments.mean), std, levels, kept, len(seeds))
 
 
+def _seeds(sampler: Sampler, draws: int, key: PRNGKeyArray) -> Shaped[Array, " draws"]:
+    """What every draw is made from: the number of a member where all of them can be had, else a key."""
+    if isinstance(sampler, FiniteSampler) and sampler.members <= draws:
+        return jnp.arange(sampler.members)
+    return jax.random.split(key, draws)
+
+
+def _in_chunks(
+    seeds: Shaped[Array, " draws"], values_each: int
+) -> tuple[Shaped[Array, "chunks draws"], Bool[Array, "chunks draws"]]:
+    """The seeds in chunks of equal size, and which of them are no padding."""
+    chunk = int(np.clip(VALUES_AT_ONCE // max(values_each, 1), 1, 256))
+    padding = -len(seeds) % chunk
+    chunks = jnp.concatenate([seeds, seeds[jnp.zeros(padding, int)]]).reshape(-1, chunk)
+    return chunks, (jnp.arange(chunks.size) < len(seeds)).reshape(-1, chunk)
+
+
 @eqx.filter_jit
-def _values(sampler: Sampler, functional: Functional, seeds: Array) -> Float[Array, "draws ..."]:
+def _values(sampler: Sampler, functional: Functional, seeds: Shaped[Array, " draws"]) -> Float[Array, "draws ..."]:
     """The functional of one solution per seed: a key to draw with, or the number of a member."""
     is_key = jnp.issubdtype(seeds.dtype, jax.dtypes.prng_key)
     return jax.vmap(lambda seed: functional(sampler.solution(sampler.index(seed) if is_key else seed)))(seeds)
 
 
 @eqx.filter_jit
-def _moments(sampler: Sampler, functional: Functional, chunks: Array, real: Bool[Array, "chunks draws"]) -> Moments:
+def _moments(
+    sampler: Sampler, functional: Functional, chunks: Shaped[Array, "chunks draws"], real: Bool[Array, "chunks draws"]
+) -> Moments:
     def add(total: Moments, part: tuple[Array, Array]) -> tuple[Moments, None]:
         values = _values(sampler, functional, part[0])
         here = part[1].reshape(-1, *[1] * (values.ndim - 1))
@@ -118,7 +132,12 @@ def _moments(sampler: Sampler, functional: Functional, chunks: Array, real: Bool
 
 @eqx.filter_jit
 def _quantiles(
-    sampler: Sampler, functional: Functional, chunks: Array, real: Array, moments: Moments, levels: Float[Array, " levels"]
+    sampler: Sampler,
+    functional: Functional,
+    chunks: Shaped[Array, "chunks draws"],
+    real: Bool[Array, "chunks draws"],
+    moments: Moments,
+    levels: Float[Array, " levels"],
 ) -> Float[Array, "levels ..."]:
     """Quantiles from a histogram of each component between its extremes, linear within a bin."""
     low, width = moments.low.ravel(), (moments.high - moments.low).ravel() / BINS

@@ -11,6 +11,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+import optax
 from jaxtyping import Array, Float
 
 from ..derivatives.jet import Jet
@@ -96,7 +97,7 @@ def _used_up(
     """How many rows of every channel the fit used up: the trace of its part of J (J'J + 1)^-1 J'."""
     seeds, parameters = channels[0].target.shape[0], trainable(solution)[0]
     rows = sum(channel.target[0].size for channel in channels)
-    size = sum(leaf[0].size for leaf in jax.tree.leaves(parameters))
+    size = int(optax.tree.size(parameters)) // seeds
     if not any(channel.noise == "unknown" for channel in channels) or not is_dense(rows, size):
         return np.zeros((seeds, len(channels)))
     rest = trainable(solution)[1]

@@ -8,6 +8,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+import optax
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from ..derivatives.network import Solution, trainable
@@ -55,8 +56,7 @@ class Pinn:
     @property
     def size(self) -> tuple[int, int]:
         """Rows of all channels, and parameters."""
-        parameters = jax.tree.leaves(trainable(self.solution)[0])
-        return sum(channel.target.size for channel in self.channels), sum(leaf.size for leaf in parameters)
+        return sum(channel.target.size for channel in self.channels), int(optax.tree.size(trainable(self.solution)[0]))
 
     @property
     def sigmas(self) -> dict[str, float]:

@@ -7,6 +7,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+import optax
 
 R = TypeVar("R")
 
@@ -18,7 +19,8 @@ def in_double(function: Callable[..., R], *arguments: Any) -> R:
     """
     with jax.enable_x64(True):
         result = function(*double(arguments))
-        return jax.tree.map(lambda leaf: np.asarray(leaf) if eqx.is_array(leaf) else leaf, result)
+        on_host: R = jax.tree.map(lambda leaf: np.asarray(leaf) if eqx.is_array(leaf) else leaf, result)
+    return on_host
 
 
 def double(tree: Any) -> Any:
@@ -28,4 +30,5 @@ def double(tree: Any) -> Any:
 
 def cast_like(tree: R, like: R) -> R:
     """The arrays of a tree in the precision of another one of the same structure; their shapes may differ."""
-    return jax.tree.map(lambda leaf, other: jnp.asarray(leaf, other.dtype), tree, like)
+    cast: R = jax.tree.map(jnp.asarray, optax.tree.cast_like(tree, like))
+    return cast
