@@ -118,18 +118,18 @@ def test_a_fit_that_cannot_succeed_says_so():
 def test_a_seed_that_got_stuck_is_trained_anew_and_the_others_are_left_alone(monkeypatch):
     """The first attempt of seed 1 is ruined: only it is repeated, from other weights, and then it is well."""
     ruined = []
-    descend = fitting._descend
+    fit = fitting._fit
 
-    def sabotage(base, problems, solution, *rest):
-        fits = descend(base, problems, solution, *rest)
+    def sabotage(task, solution):
+        fits = fit(task, solution)
         if not ruined:
             fits[1] = dataclasses.replace(fits[1], misfits=["stuck"], distance=1e9)
-        ruined.append((len(problems), bool(np.any(np.asarray(solution.network.biases[0])))))
+        ruined.append((len(task.problems), bool(np.any(np.asarray(solution.network.biases[0])))))
         return fits
 
     base = dataclasses.replace(QUICK, restarts=3)
     alone = epinn.fit(wave(), key=0, base=base)
-    monkeypatch.setattr(fitting, "_descend", sabotage)
+    monkeypatch.setattr(fitting, "_fit", sabotage)
     both = epinn.fit_seeds([wave(), wave()], keys=[0, 1], base=base)
     assert ruined == [(2, False), (1, True)]  # the second from weights and biases drawn from the prior
     np.testing.assert_allclose(both[0]([[1.0]]), alone([[1.0]]), rtol=1e-4)

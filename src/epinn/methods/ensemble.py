@@ -25,7 +25,7 @@ from ..progress import Progress
 from ..solve.config import Base, fold_in, purposes
 from ..solve.pinn import Pinn, bayesian_prior
 from ..solve.seeds import chosen, over_seeds, runs_once, stack
-from ..solve.stages import Fit, descend
+from ..solve.stages import Fit, Task, fit_with_restarts
 from ..solve.whitened import Prior
 from .method import Memory, Method, Traits, check_positive, prior_width
 
@@ -84,9 +84,8 @@ class EnsembleMethod(Method):
             return eqx.combine(drawn, trainable(chosen(trained, seeds))[1])
 
         prior = Prior(_drawn(around, fold_in(anchor_keys, 0)), around.spread) if self.perturb else around
-        fits = descend(
-            self._base(pinns[0]), problems, start, channels, judges, prior, train_keys, pinns[0].weights, Renamed(progress)
-        )
+        base, weights = self._base(pinns[0]), pinns[0].weights
+        fits = fit_with_restarts(Task(base, problems, channels, judges, prior, train_keys, weights, Renamed(progress)), start)
         return [
             _posterior(self, pinn, fits[i * self.members : (i + 1) * self.members], len(pinns)) for i, pinn in enumerate(pinns)
         ]

@@ -20,7 +20,7 @@ from .adam import Weights
 from .config import Base, create_solutions, fold_in, purposes
 from .noise import estimated
 from .seeds import stack, unstack
-from .stages import PinnObjective, descend, is_noisy
+from .stages import PinnObjective, Task, fit_with_restarts, is_noisy
 from .whitened import Prior
 
 RESTART = "normal"  # wider weights leave the plateau around u = 0 on which others may get stuck
@@ -127,7 +127,7 @@ def fit_seeds(
         return create_solutions(dataclasses.replace(base, initialisation=RESTART), some, fold_in(keys, attempt))
 
     prior = bayesian_prior(problems, start(range(len(problems)), 0), base.prior) if is_noisy(channels) else None
-    fits = descend(base, problems, start, channels, elsewhere, prior, train_keys, weights, report)
+    fits = fit_with_restarts(Task(base, problems, channels, elsewhere, prior, train_keys, weights, report), start)
     return [
         Pinn(
             solution=found.solution,
@@ -141,7 +141,7 @@ def fit_seeds(
             seconds=found.seconds,
             failure=found.failure,
             warnings=found.misfits,
-            regularised=bool(base.newton) and is_noisy(channels),
+            regularised=found.regularised,
         )
         for found, p, key in zip(fits, problems, point_keys, strict=True)
     ]

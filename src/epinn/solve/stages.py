@@ -3,7 +3,6 @@
 import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -39,12 +38,29 @@ def train_solution(
     channels: Sequence[Channel],
     problem: Problem,
     *,
+    keys: PRNGKeyArray,
+    descent: Descent,
+    weights: Weights,
     objective: Callable[[Solution], Objective] = PinnObjective,
-    **options: Any,
+    progress: Progress | None = None,
+    stage: str = "training",
 ) -> tuple[Outcome, Solution]:
-    """Minimise over all parameters of a (stacked) solution."""
+    """Minimise the weighted residuals over all parameters of a (stacked) solution; `objective` is made of what is no parameter.
+
+    Returns how it went, and the trained solution. Where the problem says so, points are drawn anew on the way.
+    """
     parameters, rest = trainable(solution)
-    outcome = minimise(objective(rest), parameters, channels, redraw=redraw(problem), **options)
+    outcome = minimise(
+        objective(rest),
+        parameters,
+        channels,
+        keys=keys,
+        descent=descent,
+        weights=weights,
+        redraw=redraw(problem),
+        progress=progress,
+        stage=stage,
+    )
     return outcome, eqx.combine(outcome.parameters, rest)
 
 
@@ -64,104 +80,69 @@ class Fit:
     failure: str | None
     misfits: list[str]
     distance: float  # from the conditions, in units of their noise
+    regularised: bool  # whether the prior took part in it
 
     def ranks_before(self, other: "Fit") -> bool:
         return (self.failure is not None, self.distance) < (other.failure is not None, other.distance)
 
 
-Start = Callable[[Sequence[int], int], Solution]  # seeds, attempt -> where they begin, stacked
-
-
-def descend(
-    base: Base,
-    problems: Sequence[Problem],
-    start: Start,
-    channels: tuple[Channel, ...],
-    elsewhere: tuple[Channel, ...],
-    prior: Prior | None,
-    keys: PRNGKeyArray,
-    weights: Weights,
-    progress: Progress,
-) -> list[Fit]:
-    """All seeds, those that have not found the solution again from other weights, the better attempt kept.
+@dataclass(frozen=True, eq=False)
+class Task:
+    """What is to be fitted, and how, for several seeds at once: all arrays have a leading seed axis.
 
     A fit is judged by the same conditions `elsewhere`: at other points, or without what perturbed them.
     """
-    everyone = list(range(len(problems)))
-    fits = _descend(base, problems, start(everyone, 0), channels, elsewhere, prior, keys, weights, progress)
-    for attempt in range(1, base.restarts + 1):
+
+    base: Base
+    problems: Sequence[Problem]
+    channels: tuple[Channel, ...]
+    elsewhere: tuple[Channel, ...]
+    prior: Prior | None
+    keys: PRNGKeyArray
+    weights: Weights
+    progress: Progress
+    attempt: int = 0
+
+    def again(self, seeds: Sequence[int], attempt: int) -> "Task":
+        """A further attempt of some of the seeds."""
+        return dataclasses.replace(
+            self,
+            problems=[self.problems[i] for i in seeds],
+            channels=chosen(self.channels, seeds),
+            elsewhere=chosen(self.elsewhere, seeds),
+            prior=chosen(self.prior, seeds),
+            keys=fold_in(self.keys[np.asarray(seeds)], attempt),
+            attempt=attempt,
+        )
+
+    def stage(self, name: str) -> str:
+        """What a stage is called in this attempt."""
+        return f"{name}, restart {self.attempt}" if self.attempt else name
+
+
+Start = Callable[[Sequence[int], int], Solution]  # seeds, attempt -> where they begin, stacked
+
+
+def fit_with_restarts(task: Task, start: Start) -> list[Fit]:
+    """All seeds, those that have not found the solution again from other weights, the better attempt kept."""
+    fits = _fit(task, start(range(len(task.problems)), 0))
+    for attempt in range(1, task.base.restarts + 1):
         lost = [i for i, found in enumerate(fits) if found.misfits or found.failure]
         if not lost:
             break
-        tried = _descend(
-            base,
-            [problems[i] for i in lost],
-            start(lost, attempt),
-            chosen(channels, lost),
-            chosen(elsewhere, lost),
-            chosen(prior, lost),
-            fold_in(keys[np.asarray(lost)], attempt),
-            weights,
-            progress,
-            f", restart {attempt}",
-        )
-        for i, new in zip(lost, tried, strict=True):
+        for i, new in zip(lost, _fit(task.again(lost, attempt), start(lost, attempt)), strict=True):
             better = new if new.ranks_before(fits[i]) else fits[i]
             fits[i] = dataclasses.replace(better, seconds=fits[i].seconds + new.seconds)
     return fits
 
 
-def _descend(
-    base: Base,
-    problems: Sequence[Problem],
-    solution: Solution,
-    channels: tuple[Channel, ...],
-    elsewhere: tuple[Channel, ...],
-    prior: Prior | None,
-    train_keys: PRNGKeyArray,
-    weights: Weights,
-    progress: Progress,
-    suffix: str = "",
-) -> list[Fit]:
+def _fit(task: Task, solution: Solution) -> list[Fit]:
     """All seeds from their first weights to their last: epochs, L-BFGS, Gauss-Newton."""
-    size = len(problems)
-    stages = {"training": base.descent} | ({"polish": Descent(base.polish, optimizer="lbfgs")} if base.polish else {})
-    outcomes = []
-    for stage, descent in stages.items():
-        outcome, solution = train_solution(
-            solution,
-            channels,
-            problems[0],
-            keys=train_keys,
-            descent=descent,
-            weights=weights,
-            progress=progress,
-            stage=stage + suffix,
-        )
-        outcomes.append(outcome)
-    settling, judges = first_guess(channels, solution), first_guess(elsewhere, solution)
-    rounds = _rounds(channels) if base.newton else 0
-    for i in range(rounds):
-        if i > 0:
-            found = estimated(settling, elsewhere, solution, PinnObjective, prior)
-            settling = found if i == 1 else _with_tolerances(settling, found)
-        parameters, rest = trainable(solution)
-        outcome = gauss_newton(
-            PinnObjective(rest),
-            parameters,
-            settling,
-            keys=train_keys,
-            steps=base.newton,
-            prior=prior,
-            work=base.work,
-            to_the_mode=prior is not None and i == rounds - 1,
-            progress=progress,
-            stage="newton" + (f" {i + 1}" if rounds > 1 else "") + suffix,
-        )
-        solution = eqx.combine(outcome.parameters, rest)
-        outcomes.append(outcome)
-    final = _final(settling, estimated(settling, elsewhere, solution, PinnObjective, prior), rounds)
-    goodness = Goodness.of(judges, solution)
+    size, base = len(task.problems), task.base
+    first_order, solution = _first_order(task, solution)
+    judges = first_guess(task.elsewhere, solution)
+    newton, solution, final = _newton(task, solution)
+    outcomes, goodness = [*first_order, *newton], Goodness.of(judges, solution)
     return [
         Fit(
             solution=found,
@@ -170,13 +151,63 @@ def _descend(
             losses=outcomes[0].losses[:, i],
             seconds=sum(outcome.seconds for outcome in outcomes) / size,
             failure=next((outcome.failures[i] for outcome in outcomes if outcome.failures[i]), None),
-            misfits=goodness.misfits(i, channels) if base.trains else [],
+            misfits=goodness.misfits(i, task.channels) if base.trains else [],
             distance=float(goodness.total[i]),
+            regularised=task.prior is not None and any(outcome.steps for outcome in newton),
         )
         for i, (found, one, before) in enumerate(
-            zip(unstack(solution, size), unstack(final, size), unstack(channels, size), strict=True)
+            zip(unstack(solution, size), unstack(final, size), unstack(task.channels, size), strict=True)
         )
     ]
+
+
+def _first_order(task: Task, solution: Solution) -> tuple[list[Outcome], Solution]:
+    """Epochs, and L-BFGS if it is asked for; how they went, and the solution after them."""
+    base, outcomes = task.base, []
+    stages = {"training": base.descent} | ({"polish": Descent(base.polish, optimizer="lbfgs")} if base.polish else {})
+    for stage, descent in stages.items():
+        outcome, solution = train_solution(
+            solution,
+            task.channels,
+            task.problems[0],
+            keys=task.keys,
+            descent=descent,
+            weights=task.weights,
+            progress=task.progress,
+            stage=task.stage(stage),
+        )
+        outcomes.append(outcome)
+    return outcomes, solution
+
+
+def _newton(task: Task, solution: Solution) -> tuple[list[Outcome], Solution, tuple[Channel, ...]]:
+    """Gauss-Newton, repeated with sigma as the fit before suggests it where nobody gave it.
+
+    How it went, the solution, and the channels with the sigma to go on with.
+    """
+    settling, outcomes = first_guess(task.channels, solution), []
+    rounds = _rounds(task.channels) if task.base.newton else 0
+    for i in range(rounds):
+        if i > 0:
+            found = estimated(settling, task.elsewhere, solution, PinnObjective, task.prior)
+            settling = found if i == 1 else _with_tolerances(settling, found)
+        parameters, rest = trainable(solution)
+        outcome = gauss_newton(
+            PinnObjective(rest),
+            parameters,
+            settling,
+            keys=task.keys,
+            steps=task.base.newton,
+            prior=task.prior,
+            work=task.base.work,
+            to_the_mode=task.prior is not None and i == rounds - 1,
+            progress=task.progress,
+            stage=task.stage(f"newton {i + 1}" if rounds > 1 else "newton"),
+        )
+        solution = eqx.combine(outcome.parameters, rest)
+        outcomes.append(outcome)
+    left = estimated(settling, task.elsewhere, solution, PinnObjective, task.prior)
+    return outcomes, solution, _final(settling, left, rounds)
 
 
 def is_noisy(channels: Sequence[Channel]) -> bool:
