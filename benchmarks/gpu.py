@@ -22,8 +22,8 @@ from epinn.problems import poisson1d
 from epinn.progress import Progress
 from epinn.solve.adam import Descent, Weights, minimise
 from epinn.solve.config import Base, create_solutions
+from epinn.solve.objective import PinnObjective
 from epinn.solve.seeds import stack
-from epinn.solve.stages import PinnObjective
 
 PROBLEMS = ("poisson1d", "poisson1d-nonlinear", "porous1d")
 NOISES = ((0.0,), (0.1, 0.3))  # levels with data run together

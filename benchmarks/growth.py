@@ -33,8 +33,8 @@ def step(points: int = 1000, width: int = 32, dimension: int = 1) -> Callable[[i
     from epinn.derivatives.network import trainable
     from epinn.solve.adam import Descent, Weights, minimise
     from epinn.solve.config import Base, create_solutions
+    from epinn.solve.objective import PinnObjective
     from epinn.solve.seeds import stack
-    from epinn.solve.stages import PinnObjective
 
     names = "xyz"[:dimension]
     problem = epinn.Problem(

@@ -26,10 +26,10 @@ from epinn.derivatives.network import MLP, AbstractNetwork, Solution, trainable
 from epinn.methods.epinet import EpinetMethod
 from epinn.methods.epinet.paper import FrozenBaseObjective, create
 from epinn.problems import poisson1d
-from epinn.solve.adam import Descent, Objective, Weights, minimise
+from epinn.solve.adam import Descent, Weights, minimise
 from epinn.solve.config import Base, create_solutions
+from epinn.solve.objective import Objective, PinnObjective
 from epinn.solve.seeds import stack
-from epinn.solve.stages import PinnObjective
 
 HERE = Path(__file__).parent
 PEERS = {  # script and options; the peers' own times are for the same number of steps

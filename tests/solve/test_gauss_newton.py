@@ -11,8 +11,8 @@ import pytest
 import epinn
 from epinn.derivatives.network import MLP, trainable
 from epinn.solve import gauss_newton as newton
+from epinn.solve.objective import PinnObjective
 from epinn.solve.seeds import stack, unraveller, unstack
-from epinn.solve.stages import PinnObjective
 from epinn.solve.whitened import Prior, System
 
 pytestmark = pytest.mark.usefixtures("quick_compile")

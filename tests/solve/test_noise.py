@@ -10,9 +10,9 @@ import epinn
 from epinn.derivatives.network import Opaque
 from epinn.problem.channel import describe_noise
 from epinn.solve.noise import estimated, first_guess
+from epinn.solve.objective import PinnObjective
 from epinn.solve.pinn import bayesian_prior, settled
 from epinn.solve.seeds import stack
-from epinn.solve.stages import PinnObjective
 
 pytestmark = pytest.mark.usefixtures("quick_compile")
 

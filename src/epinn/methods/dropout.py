@@ -21,8 +21,8 @@ from ..posterior.posterior import Posterior
 from ..posterior.sampler import Sampler
 from ..problem.channel import Channel, residuals
 from ..progress import Progress
-from ..solve.adam import Objective
 from ..solve.config import create_solutions, purposes
+from ..solve.objective import Objective
 from ..solve.pinn import Pinn
 from ..solve.seeds import stack, unstack
 from ..solve.stages import train_solution
@@ -68,6 +68,9 @@ class DropoutObjective(Objective):
 
     rest: Solution
     rate: float = eqx.field(static=True)
+
+    def prepare(self, channels: Sequence[Channel]) -> None:
+        return None
 
     def residuals(self, parameters: Solution, channels: Sequence[Channel], prepared: None, key: PRNGKeyArray) -> list[Array]:
         sampler = DropoutSampler(eqx.combine(parameters, self.rest), self.rate)

@@ -23,11 +23,11 @@ from ..derivatives.jet import Value
 from ..derivatives.network import AbstractNetwork, Solution, trainable
 from ..errors import InputError
 from ..problem.channel import Channel
+from ..solve.objective import PinnObjective
 from ..solve.pinn import Pinn, bayesian_prior
 from ..solve.precision import cast_like, in_double
 from ..solve.seeds import fitting, one_of, over_seeds, stack, unstack
 from ..solve.smaller_space import DENSE, Gram, is_dense
-from ..solve.stages import PinnObjective
 from ..solve.whitened import Prior, System
 
 

@@ -2,9 +2,8 @@
 
 import math
 import time
-from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import equinox as eqx
@@ -19,6 +18,7 @@ from ..errors import InputError, unknown_name
 from ..problem.channel import Channel
 from ..progress import Progress
 from .driver import Call, drive
+from .objective import Objective, Outcome, Residuals, medians, recorded
 from .seeds import one_of, over_seeds, runs_once, unravel_seeds, unraveller
 
 FIRST_STEPS = 50  # of the first compiled call, before it is known how long a step takes
@@ -82,18 +82,6 @@ class Descent:
         return optax.with_extra_args_support(optax.adam(schedules[self.schedule]()))
 
 
-class Objective(eqx.Module):
-    """What is minimised: residuals of all channels as a function of the parameters."""
-
-    def prepare(self, channels: Sequence[Channel]) -> Any:
-        """What does not change while the points stay the same; computed once and handed to `residuals`."""
-
-    @abstractmethod
-    def residuals(
-        self, parameters: Any, channels: Sequence[Channel], prepared: Any, key: PRNGKeyArray
-    ) -> list[Float[Array, "... n k"]]: ...
-
-
 class Redraw(eqx.Module):
     """New points for the channels that sample theirs, every `every` steps."""
 
@@ -119,18 +107,21 @@ class State(eqx.Module):
     stopped: Int[Array, ""]  # the step at which the loss ran away; -1 while all is well
 
 
-class Outcome(eqx.Module):
-    """Trained parameters of all seeds, and how it went."""
+class Training(eqx.Module):
+    """All that training needs beside its state, of all seeds: arrays have a leading seed axis."""
 
-    parameters: Any
-    steps: list[int]
-    losses: Float[np.ndarray, "records seeds channels"]
-    seconds: float
-    failures: list[str | None]
+    objective: Objective
+    channels: tuple[Channel, ...]
+    like: Any  # shapes of the parameters, see `one_of`
+    descent: Descent = eqx.field(static=True)
+    weights: tuple[float, ...] = eqx.field(static=True)
+    adaptive: bool = eqx.field(static=True)  # whether points earn weights of their own
+    redraw: Redraw | None
 
-    def last(self, seed: int, channels: Sequence[Channel]) -> dict[str, float]:
-        """The mean squares of a seed at the end, by channel."""
-        return {c.name: float(loss) for c, loss in zip(channels, self.losses[-1, seed], strict=True)} if self.steps else {}
+    @property
+    def block(self) -> int:
+        """Steps in a loop of fixed length: a divisor of all epochs, and of those between two changes of points."""
+        return math.gcd(self.descent.epochs, self.redraw.every if self.redraw else 0, BLOCK)
 
 
 def minimise(
@@ -146,56 +137,46 @@ def minimise(
     stage: str = "training",
 ) -> Outcome:
     """Minimise the weighted mean squares. All arrays have a leading seed axis; `keys` has one key per seed."""
-    adaptive = weights.mode == "self-adaptive"
+    started, adaptive = time.perf_counter(), weights.mode == "self-adaptive"
     if adaptive and redraw:
         raise InputError("self-adaptive weights belong to fixed points: set points.resample=0.")
-    started, channels = time.perf_counter(), tuple(channels)
-    names, channel_weights = [channel.name for channel in channels], weights.of(channels)
-    like, first = one_of(parameters), _start_seeds(parameters, channels, keys, descent, adaptive)
-    block = math.gcd(descent.epochs, redraw.every if redraw else 0, BLOCK)
+    names = [channel.name for channel in channels]
+    training = Training(objective, tuple(channels), one_of(parameters), descent, weights.of(channels), adaptive, redraw)
+    block = training.block
 
     def advance(state: State, done: int, count: int) -> Call[State]:
-        blocks = jnp.asarray(count // block)  # an array, so that another number is not another program
-        state = _advance(state, like, objective, channels, blocks, block, descent, channel_weights, adaptive, redraw)
+        state = _advance(state, training, jnp.asarray(count // block))  # an array: another number is no other program
         return Call(state, state.losses, medians(names, state.losses))
 
     driven = drive(
         stage,
         descent.epochs,
         advance,
-        like=first,
+        like=_start_seeds(training, parameters, keys),
         per_call=block * max(FIRST_STEPS // block, 1),
         unit=block,
         finished=lambda state: bool(np.all(np.asarray(state.stopped) >= 0)),
         progress=progress,
         started=started,
     )
-    state = driven.state
-    failures = [
-        _failure(stage, int(s), names, last, descent) for s, last in zip(state.stopped, np.asarray(state.losses), strict=True)
-    ]
-    losses = np.stack(driven.records) if driven.records else np.zeros((0, len(keys), len(names)))
-    return Outcome(unravel_seeds(state.parameters, like), driven.steps, losses, driven.seconds, failures)
-
-
-def medians(names: Sequence[str], losses: Float[Array, "seeds channels"]) -> dict[str, float]:
-    """The median over the seeds of the loss of every channel: what a progress bar shows."""
-    return dict(zip(names, np.median(np.asarray(losses), axis=0).tolist(), strict=True))
+    state, last = driven.state, np.asarray(driven.state.losses)
+    failures = [_failure(stage, int(s), names, losses, descent) for s, losses in zip(state.stopped, last, strict=True)]
+    trained = unravel_seeds(state.parameters, training.like)
+    return Outcome(trained, driven.steps, recorded(driven, len(keys), len(names)), driven.seconds, failures)
 
 
 @runs_once
-def _start_seeds(parameters: Any, channels: tuple[Channel, ...], keys: Array, descent: Descent, adaptive: bool) -> State:
-    return over_seeds(lambda p, c, k: _start(p, c, k, descent, adaptive), parameters, channels, keys)
+def _start_seeds(training: Training, parameters: Any, keys: PRNGKeyArray) -> State:
+    return over_seeds(_start, training, parameters, keys)
 
 
-def _start(tree: Any, channels: Sequence[Channel], key: PRNGKeyArray, descent: Descent, adaptive: bool) -> State:
-    optimizer, parameters = descent.transformation(), ravel_pytree(tree)[0]
-    attention = tuple(jnp.ones(len(channel.points)) for channel in channels) if adaptive else ()
+def _start(training: Training, tree: Any, key: PRNGKeyArray) -> State:
+    parameters, channels = ravel_pytree(tree)[0], training.channels
     return State(
         parameters=parameters,
         good=parameters,
-        optimizer=optimizer.init(parameters),
-        attention=attention,
+        optimizer=training.descent.transformation().init(parameters),
+        attention=tuple(jnp.ones(len(channel.points)) for channel in channels) if training.adaptive else (),
         key=key,
         step=jnp.zeros((), int),
         losses=jnp.zeros(len(channels)),
@@ -205,64 +186,57 @@ def _start(tree: Any, channels: Sequence[Channel], key: PRNGKeyArray, descent: D
 
 
 @eqx.filter_jit
-def _advance(
-    state: State,
-    like: Any,
-    objective: Objective,
-    channels: tuple[Channel, ...],
-    blocks: Int[Array, ""],
-    block: int,
-    descent: Descent,
-    weights: tuple[float, ...],
-    adaptive: bool,
-    redraw: Redraw | None,
-) -> State:
-    """Many steps in one compiled call: so many blocks, with new points (if they are redrawn) when it is time for them."""
-    optimizer, unravel = descent.transformation(), unraveller(like)
+def _advance(state: State, training: Training, blocks: Int[Array, ""]) -> State:
+    """So many blocks of steps of every seed in one compiled call."""
 
-    def one_seed(state: State, objective: Objective, channels: tuple[Channel, ...]) -> State:
-        def some_steps(state: State, now: tuple[Channel, ...], prepared: Any) -> State:
-            def residuals(parameters: Float[Array, " p"], key: PRNGKeyArray) -> list[Float[Array, "... n k"]]:
-                return objective.residuals(unravel(parameters), now, prepared, key)
-
-            return jax.lax.fori_loop(0, block, lambda _, s: _step(s, residuals, optimizer, weights, adaptive, descent), state)
-
+    def one_seed(state: State, training: Training) -> State:
+        objective, channels, redraw = training.objective, training.channels, training.redraw
         if redraw is None:
             prepared = objective.prepare(channels)
-            return _sound(jax.lax.fori_loop(0, blocks, lambda _, s: some_steps(s, channels, prepared), state))
+            state = jax.lax.fori_loop(0, blocks, lambda _, s: _block(s, training, channels, prepared), state)
+        else:
 
-        def on_new_points(_: Int[Array, ""], state: State) -> State:
-            now = redraw(channels, state.key, state.step)
-            return some_steps(state, now, objective.prepare(now))
+            def on_new_points(_: Int[Array, ""], state: State) -> State:
+                now = redraw(channels, state.key, state.step)
+                return _block(state, training, now, objective.prepare(now))
 
-        return _sound(jax.lax.fori_loop(0, blocks, on_new_points, state))
+            state = jax.lax.fori_loop(0, blocks, on_new_points, state)
+        return _last_finite(state)
 
-    return over_seeds(one_seed, state, objective, channels)
+    return over_seeds(one_seed, state, training)
+
+
+def _block(state: State, training: Training, channels: Sequence[Channel], prepared: Any) -> State:
+    """A block of steps on the same points."""
+    unravel, optimizer = unraveller(training.like), training.descent.transformation()
+
+    def residuals(parameters: Float[Array, " p"], key: PRNGKeyArray) -> Residuals:
+        return training.objective.residuals(unravel(parameters), channels, prepared, key)
+
+    stepped: State = jax.lax.fori_loop(0, training.block, lambda _, s: _step(s, residuals, optimizer, training), state)
+    return stepped
 
 
 def _step(
     state: State,
-    residuals: Callable[[Float[Array, " p"], PRNGKeyArray], list[Float[Array, "... n k"]]],
+    residuals: Callable[[Float[Array, " p"], PRNGKeyArray], Residuals],
     optimizer: optax.GradientTransformationExtraArgs,
-    weights: tuple[float, ...],
-    adaptive: bool,
-    descent: Descent,
+    training: Training,
 ) -> State:
+    """One step of the optimiser; parameters whose loss has run away are replaced by the last good ones."""
     draw_key = jax.random.fold_in(state.key, state.step)
 
     def loss(parameters: Float[Array, " p"]) -> tuple[Float[Array, ""], tuple[Float[Array, " channels"], list[Array]]]:
-        rows = residuals(parameters, draw_key)
-        squares = [jnp.sum(row**2, axis=-1) for row in rows]
+        squares = [jnp.sum(row**2, axis=-1) for row in residuals(parameters, draw_key)]
         means = jnp.stack([jnp.mean(square) for square in squares])
-        if adaptive:
+        weighted = means
+        if training.adaptive:
             weighted = jnp.stack([jnp.mean(a**2 * s) for a, s in zip(state.attention, squares, strict=True)])
-        else:
-            weighted = means
-        return jnp.dot(jnp.asarray(weights), weighted), (means, squares)
+        return jnp.dot(jnp.asarray(training.weights), weighted), (means, squares)
 
     (total, (means, squares)), gradient = jax.value_and_grad(loss, has_aux=True)(state.parameters)
     extra = {}
-    if descent.optimizer == "lbfgs":
+    if training.descent.optimizer == "lbfgs":
         extra = {"value": total, "grad": gradient, "value_fn": lambda p: loss(p)[0]}
     updates, optimizer_state = optimizer.update(gradient, state.optimizer, state.parameters, **extra)
     first = jnp.where(state.step == 0, total, state.first_loss)
@@ -280,12 +254,12 @@ def _step(
     )
 
 
-def _sound(state: State) -> State:
-    """The last step may have led out of the numbers without anybody noticing yet."""
+def _last_finite(state: State) -> State:
+    """The last good parameters where those of the last step, whose loss has not been computed yet, are not finite."""
     lost = (state.stopped < 0) & ~jnp.all(jnp.isfinite(state.parameters))
     parameters = jnp.where(lost, state.good, state.parameters)
     stopped = jnp.where(lost, state.step, state.stopped)
-    return eqx.tree_at(lambda s: (s.parameters, s.stopped), state, (parameters, stopped))
+    return replace(state, parameters=parameters, stopped=stopped)
 
 
 def _attend(attention: tuple[Array, ...], squares: Sequence[Array]) -> tuple[Array, ...]:

@@ -108,7 +108,9 @@ class Base:
 def create_solutions(base: Base, problems: Sequence[Problem], keys: PRNGKeyArray) -> Solution:
     """Untrained solutions, one per seed, stacked."""
     networks = _networks(base, problems[0].domain, len(problems[0].fields), keys)
-    return stack([p.solution(network) for p, network in zip(problems, unstack(networks, len(problems)), strict=True)])
+    alone = unstack(networks, len(problems))
+    solutions: Solution = stack([p.solution(network) for p, network in zip(problems, alone, strict=True)])
+    return solutions
 
 
 @runs_once

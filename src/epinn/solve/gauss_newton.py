@@ -15,12 +15,13 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.scipy.sparse.linalg import cg
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from ..problem.channel import Channel
 from ..progress import Progress
-from .adam import Objective, Outcome, medians
 from .driver import Call, drive
+from .objective import Objective, Outcome, medians, recorded
 from .precision import cast_like, in_double
 from .seeds import fitting, one_of, over_seeds
 from .smaller_space import Gram, is_dense
@@ -98,7 +99,7 @@ def gauss_newton(
         return driven, _trees(systems, driven.state)
 
     driven, found = in_double(solve, objective, tuple(channels), parameters, prior)
-    losses = np.stack(driven.records) if driven.records else np.zeros((0, len(keys), len(names)))
+    losses = recorded(driven, len(keys), len(names))
     return Outcome(cast_like(found, parameters), driven.steps, losses, driven.seconds, [None] * len(keys))
 
 
@@ -201,7 +202,8 @@ def _free(system: System, parameters: Float[Array, " p"]) -> Solve:
 
     def step_for(damping: Float[Array, ""]) -> Float[Array, " p"]:
         product = lambda v: backward(forward(v))[0] + (damping + ridge) * v  # noqa: E731
-        return jax.scipy.sparse.linalg.cg(product, side, maxiter=CG_STEPS, tol=CG_TOLERANCE)[0]
+        step: Float[Array, " p"] = cg(product, side, maxiter=CG_STEPS, tol=CG_TOLERANCE)[0]  # type: ignore[no-untyped-call]
+        return step
 
     along = side / jnp.maximum(jnp.linalg.norm(side), 1e-300)
     return jnp.sum(forward(along) ** 2) / 10, step_for

@@ -36,7 +36,8 @@ class Goodness(eqx.Module):
     @property
     def total(self) -> Float[np.ndarray, " seeds"]:
         """The mean square in units of the noise, over the channels."""
-        return np.mean((self.found / np.where(np.isfinite(self.allowed), self.allowed, self.of_nothing + 1e-30)) ** 2, axis=1)
+        allowed = np.where(np.isfinite(self.allowed), self.allowed, self.of_nothing + 1e-30)
+        return np.asarray(np.mean((self.found / allowed) ** 2, axis=1))
 
     def in_words(self, seed: int, channels: Sequence[Channel]) -> str:
         """What is left of every condition, in units of its noise where that is known."""

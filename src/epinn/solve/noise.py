@@ -17,7 +17,7 @@ from jaxtyping import Array, Float
 from ..derivatives.jet import Jet
 from ..derivatives.network import Solution, trainable
 from ..problem.channel import TOLERANCE, Channel, compare, push, residuals
-from .adam import Objective
+from .objective import Objective
 from .precision import in_double
 from .seeds import one_of, over_seeds
 from .smaller_space import is_dense, leverage

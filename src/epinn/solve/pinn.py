@@ -19,8 +19,9 @@ from ..progress import Progress
 from .adam import Weights
 from .config import Base, create_solutions, fold_in, purposes
 from .noise import estimated
+from .objective import PinnObjective
 from .seeds import stack, unstack
-from .stages import PinnObjective, Task, fit_with_restarts, is_noisy
+from .stages import Task, fit_with_restarts, is_noisy
 from .whitened import Prior
 
 RESTART = "normal"  # wider weights leave the plateau around u = 0 on which others may get stuck
@@ -152,13 +153,13 @@ def settled(base: Base, solution: Solution, problem: Problem, key: PRNGKeyArray 
     channels, elsewhere = (stack([base.channels(problem, key, elsewhere=other)]) for other in (False, True))
     stacked = stack([solution])
     prior = bayesian_prior([problem], stacked, base.prior)
-    (found,) = unstack(estimated(tuple(channels), tuple(elsewhere), stacked, PinnObjective, prior), 1)
-    return found
+    found: list[tuple[Channel, ...]] = unstack(estimated(tuple(channels), tuple(elsewhere), stacked, PinnObjective, prior), 1)
+    return found[0]
 
 
 def bayesian_prior(problems: Sequence[Problem], solution: Solution, width: float) -> Prior:
     """That of Bayesian PINNs, for a stacked solution: around zero for weights, around the guess for unknowns."""
-    parameters = trainable(solution)[0]
+    parameters: Solution = trainable(solution)[0]
 
     def filled(value: float, of_unknown: str) -> Solution:
         network = jax.tree.map(lambda leaf: jnp.asarray(np.full(leaf.shape, value, leaf.dtype)), parameters.network)

@@ -1,6 +1,5 @@
 """Several seeds at once: trees of arrays with one leading axis for the seeds."""
 
-import functools
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
@@ -17,8 +16,12 @@ from ..errors import InputError
 R = TypeVar("R")
 F = TypeVar("F", bound=Callable[..., Any])
 
-# For a program that is compiled longer than it runs: quickly compiled, slow to run.
-runs_once: Callable[[F], F] = functools.partial(eqx.filter_jit, compiler_options={"xla_backend_optimization_level": 0})
+
+def runs_once(function: F) -> F:
+    """Compile a function that would be compiled longer than it runs: quickly compiled, slow to run."""
+    options = {"xla_backend_optimization_level": 0}
+    compiled: F = eqx.filter_jit(function, compiler_options=options)  # type: ignore[call-overload]  # not in its annotations
+    return compiled
 
 
 def stack(trees: Sequence[Any]) -> Any:
@@ -83,7 +86,11 @@ def fitting(bytes_each: int) -> int:
 
 def one_of(stacked: Any) -> Any:
     """What the tree of one seed looks like."""
-    return jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape[1:], leaf.dtype), stacked)
+
+    def shape(leaf: Array) -> jax.ShapeDtypeStruct:
+        return jax.ShapeDtypeStruct(leaf.shape[1:], leaf.dtype)  # type: ignore[no-untyped-call]  # JAX does not annotate it
+
+    return jax.tree.map(shape, stacked)
 
 
 def unraveller(like: Any) -> Callable[[Float[Array, " p"]], Any]:

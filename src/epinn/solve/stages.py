@@ -7,30 +7,22 @@ from dataclasses import dataclass
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, PRNGKeyArray
+from jaxtyping import PRNGKeyArray
 
 from ..derivatives.network import Solution, trainable
-from ..problem.channel import Channel, residuals
+from ..problem.channel import Channel
 from ..problem.problem import Problem
 from ..progress import Progress
-from .adam import Descent, Objective, Outcome, Redraw, Weights, minimise
+from .adam import Descent, Redraw, Weights, minimise
 from .config import Base, fold_in
 from .gauss_newton import gauss_newton
 from .misfit import Goodness
 from .noise import estimated, first_guess
+from .objective import Objective, Outcome, PinnObjective
 from .seeds import chosen, unstack
 from .whitened import Prior
 
 ROUNDS = {"unknown": 4, "exact": 2}  # sigma that nobody gave is estimated from what a fit leaves over, the fit repeated
-
-
-class PinnObjective(Objective):
-    """The residuals of a candidate solution."""
-
-    rest: Solution
-
-    def residuals(self, parameters: Solution, channels: Sequence[Channel], prepared: None, key: PRNGKeyArray) -> list[Array]:
-        return residuals(channels, eqx.combine(parameters, self.rest))
 
 
 def train_solution(

@@ -13,7 +13,7 @@ from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from ..problem.channel import Channel, mean_square
-from .adam import Objective
+from .objective import Objective
 from .seeds import unraveller
 
 

@@ -25,9 +25,10 @@ from ...posterior.posterior import Posterior
 from ...posterior.sampler import Sampler
 from ...problem.channel import Channel, compare, push, residuals
 from ...progress import Progress
-from ...solve.adam import Descent, Objective, Outcome, minimise
+from ...solve.adam import Descent, minimise
 from ...solve.config import purposes
 from ...solve.gauss_newton import gauss_newton
+from ...solve.objective import Objective, Outcome
 from ...solve.pinn import Pinn
 from ...solve.seeds import over_seeds, runs_once, stack, unstack
 from ...solve.stages import redraw
@@ -172,6 +173,9 @@ class JointObjective(Objective):
 
     rest: EpinetSampler
     indices: int = eqx.field(static=True)
+
+    def prepare(self, channels: Sequence[Channel]) -> None:
+        return None
 
     def residuals(
         self, parameters: EpinetSampler, channels: Sequence[Channel], prepared: None, key: PRNGKeyArray

@@ -14,9 +14,9 @@ from ...posterior.log_density import Position, Target, fresh, from_prior, rows_o
 from ...problem.channel import Channel
 from ...progress import Progress
 from ...solve.gauss_newton import gauss_newton
+from ...solve.objective import PinnObjective
 from ...solve.pinn import Pinn
 from ...solve.seeds import over_seeds, stack, unraveller
-from ...solve.stages import PinnObjective
 from ...solve.whitened import Prior
 from .preconditioner import can_be_charted, weighted_at
 
