@@ -5,16 +5,18 @@ from typing import Any
 
 
 class Progress:
-    """Hears how far long work has come, and may keep what is needed to go on with it.
+    """A listener to long work: how far it has come, and what is needed to resume it.
 
-    This one is deaf and forgets; the command line has one that draws a bar, and a run folder one that keeps.
+    Its methods do nothing, so that a listener need only define those that it is interested in: the command line draws a bar,
+    a run folder keeps checkpoints.
     """
 
     def __call__(self, stage: str, step: int, total: int, values: Mapping[str, float]) -> None:
-        """`values` are the losses by channel, or what else shows how it goes."""
+        """A stage has made `step` of `total` steps; `values` are its losses by channel, or what else shows how it goes."""
 
     def keep(self, stage: str, state: Callable[[], Any]) -> None:
-        """Offers the state of a stage; `state` is called only if it is to be kept now."""
+        """Offers the state of a stage, from which it can be resumed; `state` need only be called if it is to be kept now."""
 
     def recall(self, stage: str, like: Any) -> Any | None:
-        """The state that was kept of this stage, a tree like the one given; None if there is none."""
+        """The state that was kept of a stage, a tree like the one given; None if there is none."""
+        return None

@@ -26,7 +26,7 @@ from ..problem.channel import Channel
 from ..solve.objective import PinnObjective
 from ..solve.pinn import Pinn, bayesian_prior
 from ..solve.precision import cast_like, in_double
-from ..solve.seeds import fitting, one_of, over_seeds, stack, unstack
+from ..solve.seeds import one_of, over_seeds, seeds_at_once, stack, unstack
 from ..solve.smaller_space import DENSE, Gram, is_dense
 from ..solve.whitened import Prior, System
 
@@ -85,7 +85,7 @@ def posterior_changes(pinns: Sequence[Pinn], keys: PRNGKeyArray, draw: Draw, wid
     if not pinns[0].regularised:  # the prior had no part in its training, so it is not what pulls at it now
         prior = Prior(parameters, prior.spread)
     moves = jnp.asarray([not pinn.has_seen_all for pinn in pinns])
-    at_once = fitting(32 * (rows + draw.number) * size)
+    at_once = seeds_at_once(32 * (rows + draw.number) * size)
 
     def changes(objective: PinnObjective, channels: tuple[Channel, ...], parameters: Solution, prior: Prior) -> Changes:
         systems = System(objective, channels, keys, prior, one_of(parameters))

@@ -20,10 +20,10 @@ from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from ..problem.channel import Channel
 from ..progress import Progress
-from .driver import Call, drive
+from .driver import Call, Driven, drive
 from .objective import Objective, Outcome, medians, recorded
 from .precision import cast_like, in_double
-from .seeds import fitting, one_of, over_seeds
+from .seeds import one_of, over_seeds, seeds_at_once
 from .smaller_space import Gram, is_dense
 from .whitened import Prior, System
 
@@ -51,7 +51,7 @@ class State(eqx.Module):
     damping: Float[Array, ""]
     step: Int[Array, ""]
     idle: Int[Array, ""]  # steps in a row that brought next to nothing
-    of_nothing: Float[Array, ""]  # the loss of u = 0
+    loss_of_zero: Float[Array, ""]  # of the network whose parameters are all zero, and u with them
 
 
 def gauss_newton(
@@ -67,40 +67,49 @@ def gauss_newton(
     progress: Progress | None = None,
     stage: str = "newton",
 ) -> Outcome:
-    """Minimise the sum of (r / sigma)^2 in at most this many steps, and at most this many floating-point operations per seed.
+    """Minimise the sum of squared whitened residuals (r / sigma)^2, and of squared distances from the prior's center.
 
-    All arrays have a leading seed axis. A seed stops when its loss hardly falls any more; with `to_the_mode`, when what it
-    still falls by is nothing beside the width of the posterior. An objective that draws something draws the same at every
-    step. The parameters come back in the precision that they had.
+    At most so many `steps` and floating-point operations (`work`) are made per seed. A seed stops when its loss hardly falls
+    any more; with `to_the_mode`, when what it still falls by is nothing beside the width of the posterior. All arrays have a
+    leading seed axis. An objective that draws something draws the same at every step. The parameters come back in the
+    precision that they had.
     """
     started = time.perf_counter()
-    names = [channel.name for channel in channels]
 
     def solve(objective: Objective, channels: tuple[Channel, ...], parameters: Any, prior: Prior | None) -> Any:
         systems = System(objective, channels, keys, prior, one_of(parameters))
         first, rows = _start(systems, parameters)
         plan = Plan.of(rows, first.parameters.shape[1], to_the_mode)
-
-        def advance(state: State, done: int, count: int) -> Call[State]:
-            state, losses = _advance(state, systems, jnp.asarray(done + count), plan)
-            return Call(state, losses, medians(names, losses))
-
-        driven = drive(
-            stage,
-            int(min(steps, work // plan.operations)),
-            advance,
-            like=first,
-            per_call=FIRST_STEPS,
-            unit=1,
-            finished=lambda state: bool(np.all(_is_done(state, rows))),
-            progress=progress,
-            started=started,
-        )
+        total = int(min(steps, work // plan.operations))
+        driven = _drive(systems, first, plan, total, progress, stage, started)
         return driven, _trees(systems, driven.state)
 
     driven, found = in_double(solve, objective, tuple(channels), parameters, prior)
-    losses = recorded(driven, len(keys), len(names))
+    losses = recorded(driven, len(keys), len(channels))
     return Outcome(cast_like(found, parameters), driven.steps, losses, driven.seconds, [None] * len(keys))
+
+
+def _drive(
+    systems: System, first: State, plan: "Plan", total: int, progress: Progress | None, stage: str, started: float
+) -> Driven[State]:
+    """All steps of all seeds from their first state."""
+    names = [channel.name for channel in systems.channels]
+
+    def advance(state: State, done: int, count: int) -> Call[State]:
+        state, losses = _advance(state, systems, jnp.asarray(done + count), plan)
+        return Call(state, losses, medians(names, losses))
+
+    return drive(
+        stage,
+        total,
+        advance,
+        like=first,
+        per_call=FIRST_STEPS,
+        unit=1,
+        finished=lambda state: bool(np.all(_is_done(state, plan.rows))),
+        progress=progress,
+        started=started,
+    )
 
 
 @dataclass(frozen=True)
@@ -115,7 +124,7 @@ class Plan:
 
     @classmethod
     def of(cls, rows: int, parameters: int, to_the_mode: bool) -> "Plan":
-        return cls(rows, parameters, is_dense(rows, parameters), fitting(BYTES * rows * parameters), to_the_mode)
+        return cls(rows, parameters, is_dense(rows, parameters), seeds_at_once(BYTES * rows * parameters), to_the_mode)
 
     @property
     def operations(self) -> float:
@@ -128,7 +137,7 @@ class Plan:
 
 def _is_done(state: State, rows: int) -> Bool[Array, "..."]:
     """Whether nothing more is to be gained."""
-    return (state.idle >= PATIENCE) | (state.loss <= SOLVED * jnp.minimum(rows, state.of_nothing))
+    return (state.idle >= PATIENCE) | (state.loss <= SOLVED * jnp.minimum(rows, state.loss_of_zero))
 
 
 @eqx.filter_jit
@@ -171,7 +180,7 @@ def _step(state: State, system: System, plan: Plan) -> State:
     losses = jnp.where(jnp.isfinite(losses), losses, jnp.inf)
     best = jnp.argmin(losses)
     better = losses[best] < state.loss
-    enough = jnp.where(state.loss < SETTLED * state.of_nothing, STALLED, CROSSING)
+    enough = jnp.where(state.loss < SETTLED * state.loss_of_zero, STALLED, CROSSING)
     worth = jnp.minimum(enough * state.loss, NEGLIGIBLE) if plan.to_the_mode else enough * state.loss
     return State(
         parameters=jnp.where(better, moved[best], state.parameters),
@@ -179,7 +188,7 @@ def _step(state: State, system: System, plan: Plan) -> State:
         damping=jnp.clip(jnp.where(better, tried[best], damping * GROWTH), LEAST_DAMPING * size, MOST_DAMPING * size),
         step=state.step + 1,
         idle=jnp.where(better & (state.loss - losses[best] > worth), 0, state.idle + 1),
-        of_nothing=state.of_nothing,
+        loss_of_zero=state.loss_of_zero,
     )
 
 

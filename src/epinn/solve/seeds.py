@@ -78,7 +78,7 @@ def over_seeds(function: Callable[..., R], *trees: Any, at_once: int | None = No
     return combined
 
 
-def fitting(bytes_each: int) -> int:
+def seeds_at_once(bytes_each: int) -> int:
     """How many seeds to compute at once if each takes this much memory: as many as fit, but one after the other on a CPU,
     where they would only wait for each other."""
     return 1 if jax.default_backend() == "cpu" else max(1, memory.available() // bytes_each)
