@@ -1,4 +1,4 @@
-"""The rows of a problem in units of their noise, as a function of its parameters in units of their prior.
+"""The whitened residuals of a problem, in units of their noise, as a function of its parameters in units of their prior.
 
 Gauss-Newton and the linearised posterior both begin here.
 """
@@ -13,20 +13,20 @@ from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from ..problem.channel import Channel, mean_square
-from .objective import Objective
+from .objective import Objective, Residuals
 from .seeds import unraveller
 
 
 class Prior(eqx.Module):
-    """A Gaussian one on all parameters; the squared distance in units of its width joins the sum of squares."""
+    """A Gaussian prior on all parameters, independent of each other."""
 
-    center: Any  # trees like the parameters
-    spread: Any
+    center: Any  # its means, a tree like the parameters
+    spread: Any  # its standard deviations, another one
 
 
 class System(eqx.Module):
-    """The residuals of one seed in units of their noise, as a function of one vector: its parameters in units of the prior's
-    width. A squared length is then a number of standard deviations everywhere.
+    """The whitened residuals of one seed as a function of one vector, its parameters in units of the prior's spread.
+    A length is then a number of standard deviations everywhere.
 
     The systems of several seeds are one with a leading axis on all arrays; `over_seeds` takes it apart.
     """
@@ -38,6 +38,7 @@ class System(eqx.Module):
     like: Any  # shapes of the parameters, see `one_of`
 
     def loss(self, parameters: Float[Array, " p"]) -> Float[Array, ""]:
+        """The sum of squared whitened residuals and of the squared distance from the prior's center: -2 log posterior."""
         return jnp.sum(self.rows(parameters) ** 2) + self.ridge * jnp.sum(self.from_center(parameters) ** 2)
 
     @property
@@ -46,20 +47,24 @@ class System(eqx.Module):
         return 0.0 if self.prior is None else 1.0
 
     def from_center(self, parameters: Float[Array, " p"]) -> Float[Array, " p"]:
+        """The way to the parameters from the prior's center."""
         return parameters if self.prior is None else parameters - ravel_pytree(self.prior.center)[0] / self._width
 
     def vector(self, tree: Any) -> Float[Array, " p"]:
+        """From a tree of parameters to the vector."""
         return ravel_pytree(tree)[0] / self._width
 
     def tree(self, parameters: Float[Array, " p"]) -> Any:
+        """From the vector to a tree of parameters."""
         return unraveller(self.like)(parameters * self._width)
 
     def rows(self, parameters: Float[Array, " p"]) -> Float[Array, " m"]:
+        """The whitened residuals r / sigma of all channels."""
         found = self._residuals(parameters, self.channels)
         return jnp.concatenate([(row * c.whitening[:, None]).ravel() for c, row in zip(self.channels, found, strict=True)])
 
     def jacobian(self, parameters: Float[Array, " p"]) -> Float[Array, "m p"]:
-        """Row by row: every point sees the parameters on its own, so that a row costs one point and not all of them."""
+        """The derivatives of the rows, point by point: a row depends on one point, so that it costs one and not all of them."""
         parts = []
         for channel in self.channels:
 
@@ -73,12 +78,12 @@ class System(eqx.Module):
         return jnp.concatenate(parts)
 
     def mean_squares(self, parameters: Float[Array, " p"]) -> Float[Array, " channels"]:
-        """Of the residuals themselves, by channel: what a progress bar shows."""
+        """The mean squared residuals by channel, not whitened: what a progress bar shows."""
         return jnp.stack([mean_square(row) for row in self._residuals(parameters, self.channels)])
 
     @property
     def _width(self) -> Float[Array, " p"] | float:
         return 1.0 if self.prior is None else ravel_pytree(self.prior.spread)[0]
 
-    def _residuals(self, parameters: Float[Array, " p"], channels: Sequence[Channel]) -> list[Float[Array, "... n k"]]:
+    def _residuals(self, parameters: Float[Array, " p"], channels: Sequence[Channel]) -> Residuals:
         return self.objective.residuals(self.tree(parameters), channels, self.objective.prepare(channels), self.key)
