@@ -9,7 +9,7 @@ import pytest
 import epinn
 from epinn.derivatives.network import Opaque
 from epinn.solve import stages as fitting
-from epinn.solve.misfit import Goodness
+from epinn.solve.misfit import Misfit
 from epinn.solve.seeds import stack
 
 pytestmark = pytest.mark.usefixtures("quick_compile")
@@ -33,26 +33,26 @@ def wave(sigma=0.1, values=None, **changes):
 def look(problem, function):
     solution = problem.solution(Opaque(function))
     channels = stack([problem.channels(0)])
-    return Goodness.of(channels, stack([solution])), channels
+    return Misfit.of(channels, stack([solution])), channels
 
 
 def test_the_exact_solution_has_no_misfit():
-    goodness, channels = look(wave(), jnp.sin)
-    assert goodness.misfits(0, channels) == []
-    np.testing.assert_allclose(goodness.found, 0, atol=1e-5)
-    np.testing.assert_allclose(goodness.allowed[0], [0.01, 0.01, 0.1], rtol=1e-5)
+    misfit, channels = look(wave(), jnp.sin)
+    assert misfit.complaints(0, channels) == []
+    np.testing.assert_allclose(misfit.rms, 0, atol=1e-5)
+    np.testing.assert_allclose(misfit.allowed[0], [0.01, 0.01, 0.1], rtol=1e-5)
 
 
 def test_root_mean_squares_are_those_of_the_residuals():
-    goodness, _ = look(wave(), lambda x: x)  # u'' + u = x
+    misfit, _ = look(wave(), lambda x: x)  # u'' + u = x
     x = np.linspace(0, 3, 30)
-    assert goodness.found[0, 0] == pytest.approx(np.sqrt(np.mean(x**2)), rel=1e-4)
-    assert goodness.of_nothing[0, 2] == pytest.approx(np.sqrt(np.mean(np.sin(np.linspace(0.2, 2.8, 12)) ** 2)), rel=1e-4)
+    assert misfit.rms[0, 0] == pytest.approx(np.sqrt(np.mean(x**2)), rel=1e-4)
+    assert misfit.rms_of_zero[0, 2] == pytest.approx(np.sqrt(np.mean(np.sin(np.linspace(0.2, 2.8, 12)) ** 2)), rel=1e-4)
 
 
 def test_a_condition_that_is_missed_is_named_with_what_it_allows():
-    goodness, channels = look(wave(), lambda x: 0 * x + 3)
-    text = goodness.misfits(0, channels)
+    misfit, channels = look(wave(), lambda x: 0 * x + 3)
+    text = misfit.complaints(0, channels)
     assert len(text) == 3
     assert "'boundary'" in text[1]
     assert "tolerance (0.01)" in text[1]
@@ -64,36 +64,36 @@ def test_a_condition_that_is_missed_is_named_with_what_it_allows():
 def test_measurements_within_their_noise_are_no_misfit():
     noise = 0.1 * np.random.default_rng(0).normal(size=12)
     x = np.linspace(0.2, 2.8, 12)
-    goodness, channels = look(wave(values=np.sin(x) + noise), jnp.sin)
-    assert goodness.misfits(0, channels) == []
+    misfit, channels = look(wave(values=np.sin(x) + noise), jnp.sin)
+    assert misfit.complaints(0, channels) == []
 
 
 def test_measurements_twice_as_far_as_their_noise_are_one():
     x = np.linspace(0.2, 2.8, 12)
-    goodness, channels = look(wave(values=np.sin(x) + 0.2 * (-1.0) ** np.arange(12)), jnp.sin)
-    (text,) = goodness.misfits(0, channels)
+    misfit, channels = look(wave(values=np.sin(x) + 0.2 * (-1.0) ** np.arange(12)), jnp.sin)
+    (text,) = misfit.complaints(0, channels)
     assert "'data'" in text
 
 
 def test_unknown_noise_allows_everything():
     x = np.linspace(0.2, 2.8, 12)
-    goodness, channels = look(wave(sigma="unknown", values=np.sin(x) + 0.2 * (-1.0) ** np.arange(12)), jnp.sin)
-    assert np.isinf(goodness.allowed[0, 2])
-    assert goodness.misfits(0, channels) == []
+    misfit, channels = look(wave(sigma="unknown", values=np.sin(x) + 0.2 * (-1.0) ** np.arange(12)), jnp.sin)
+    assert np.isinf(misfit.allowed[0, 2])
+    assert misfit.complaints(0, channels) == []
 
 
 def test_points_with_noise_of_their_own_count_in_its_units():
     x, sigma = np.linspace(0.2, 2.8, 12), np.r_[5.0, np.full(11, 0.01)]
     noise = sigma * np.random.default_rng(0).normal(size=12)
-    goodness, channels = look(wave(sigma=sigma, values=np.sin(x) + noise), jnp.sin)
-    assert goodness.misfits(0, channels) == []
-    goodness, channels = look(wave(sigma=sigma, values=np.sin(x) + noise), lambda x: 0 * x)
-    assert "'data'" in goodness.misfits(0, channels)[-1]
+    misfit, channels = look(wave(sigma=sigma, values=np.sin(x) + noise), jnp.sin)
+    assert misfit.complaints(0, channels) == []
+    misfit, channels = look(wave(sigma=sigma, values=np.sin(x) + noise), lambda x: 0 * x)
+    assert "'data'" in misfit.complaints(0, channels)[-1]
 
 
 def test_what_is_not_a_number_is_a_misfit():
-    goodness, channels = look(wave(), lambda x: x / 0)
-    assert len(goodness.misfits(0, channels)) == 3
+    misfit, channels = look(wave(), lambda x: x / 0)
+    assert len(misfit.complaints(0, channels)) == 3
 
 
 def test_noise_that_nobody_knows_is_found_while_fitting():
@@ -123,7 +123,7 @@ def test_a_seed_that_got_stuck_is_trained_anew_and_the_others_are_left_alone(mon
     def sabotage(task, solution):
         fits = fit(task, solution)
         if not ruined:
-            fits[1] = dataclasses.replace(fits[1], misfits=["stuck"], distance=1e9)
+            fits[1] = dataclasses.replace(fits[1], complaints=["stuck"], misfit=1e9)
         ruined.append((len(task.problems), bool(np.any(np.asarray(solution.network.biases[0])))))
         return fits
 
@@ -142,6 +142,6 @@ def test_the_better_of_two_failures_is_kept():
     problem = wave(values=np.full(12, 5.0), sigma=0.01)
     first = epinn.fit(problem, base=dataclasses.replace(base, restarts=0))
     best = epinn.fit(problem, base=base)
-    totals = [Goodness.of(stack([p.channels]), stack([p.solution])).total[0] for p in (first, best)]
+    totals = [Misfit.of(stack([p.channels]), stack([p.solution])).total[0] for p in (first, best)]
     assert totals[1] <= totals[0]
     assert best.warnings

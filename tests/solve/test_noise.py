@@ -9,9 +9,9 @@ import pytest
 import epinn
 from epinn.derivatives.network import Opaque
 from epinn.problem.channel import describe_noise
-from epinn.solve.noise import estimated, first_guess
+from epinn.solve.noise import estimate_sigma, first_guess
 from epinn.solve.objective import PinnObjective
-from epinn.solve.pinn import bayesian_prior, settled
+from epinn.solve.pinn import bayesian_prior, estimated_channels
 from epinn.solve.seeds import stack
 
 pytestmark = pytest.mark.usefixtures("quick_compile")
@@ -37,18 +37,18 @@ def test_an_exact_condition_counts_as_far_as_the_network_meets_it_between_its_po
     """A function that solves the equation at the training points, and nowhere else."""
     problem = epinn.Problem(domain=epinn.Box(x=(0, 1)), equation=lambda u: u.x, points=epinn.Points(collocation=11))
     ripple = problem.solution(Opaque(lambda x: 0.1 * jnp.cos(10 * np.pi * x) / np.pi))  # its slope is zero at 0, 0.1, ... 1
-    (channel,) = settled(epinn.Base(), ripple, problem, 0)
+    (channel,) = estimated_channels(epinn.Base(), ripple, problem, 0)
     assert float(channel.sigma[0]) == pytest.approx(1 / np.sqrt(2), rel=0.25)
 
 
 def test_a_tolerance_of_the_users_own_is_kept_and_so_is_one_for_all():
     problem = wave(sigma=0.5)
     solution = problem.solution(Opaque(jnp.sin))
-    found = sigmas(settled(epinn.Base(), solution, problem, 0))
+    found = sigmas(estimated_channels(epinn.Base(), solution, problem, 0))
     assert found["boundary"] == pytest.approx(0.3)
     assert found["data"] == pytest.approx(0.5)
     assert found["equation"] < 1e-4
-    fixed = sigmas(settled(epinn.Base(tolerance=0.07), solution, problem, 0))
+    fixed = sigmas(estimated_channels(epinn.Base(tolerance=0.07), solution, problem, 0))
     assert fixed["equation"] == pytest.approx(0.07)
     assert fixed["boundary"] == pytest.approx(0.3)
 
@@ -81,7 +81,7 @@ def test_nothing_is_estimated_where_everything_was_given():
     problem = dataclasses.replace(wave(sigma=0.1), equation=epinn.Equation(lambda u: u.xx + u, tolerance=0.1))
     channels = tuple(stack([problem.channels(0)]))
     solution = stack([problem.solution(Opaque(jnp.sin))])
-    assert estimated(channels, channels, solution, PinnObjective, bayesian_prior([problem], solution, 1.0)) is channels
+    assert estimate_sigma(channels, channels, solution, PinnObjective, bayesian_prior([problem], solution, 1.0)) is channels
 
 
 def test_the_estimates_say_where_they_come_from():

@@ -13,8 +13,8 @@ from ..errors import InputError, unknown_name
 from ..problem.channel import Channel
 from ..problem.problem import Problem
 from ..solve.config import Base
-from ..solve.misfit import Goodness
-from ..solve.pinn import Pinn, settled
+from ..solve.misfit import Misfit
+from ..solve.pinn import Pinn, estimated_channels
 from ..solve.seeds import stack
 from .converted import Converted
 from .torch.frameworks import torch_module_of
@@ -55,7 +55,7 @@ def adopt(
     return Pinn(
         solution=solution,
         problem=problem,
-        channels=settled(base, solution, problem, key),
+        channels=estimated_channels(base, solution, problem, key),
         points_key=key,
         base=base,
         seconds=time.perf_counter() - started,
@@ -125,7 +125,7 @@ def _named_layer(model: Any, name: str, problem: Problem, rules: Mapping[str, An
 def _misfits(solution: Solution, channels: Sequence[Channel]) -> list[str]:
     """A sentence for each condition that the network is far from meeting: a band takes it for a solution."""
     stacked = stack([tuple(channels)])
-    found = Goodness.of(stacked, stack([solution])).misfits(0, stacked)
+    found = Misfit.of(stacked, stack([solution])).complaints(0, stacked)
     advice = "the network does not solve this problem, and its band is not to be trusted."
     return [f"{text.partition(': this fit')[0]}: {advice}" for text in found]
 

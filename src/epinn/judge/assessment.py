@@ -5,7 +5,7 @@ import numpy as np
 from ..methods.method import Method
 from ..posterior.held_out import compare_held_out
 from ..posterior.posterior import Posterior
-from ..solve.misfit import Goodness
+from ..solve.misfit import Misfit
 from ..solve.pinn import Pinn
 from ..solve.seeds import stack
 from .evaluation import Evaluation
@@ -20,7 +20,7 @@ def assess(pinn: Pinn, method: Method, posterior: Posterior, evaluation: Evaluat
     `reference_for`), or None if there is none to compare with.
     """
     informed = pinn.with_sigmas(posterior.sigmas)
-    seen = Goodness.of(stack([informed.channels]), stack([informed.solution])) if method.traits.is_linearised else None
+    seen = Misfit.of(stack([informed.channels]), stack([informed.solution])) if method.traits.is_linearised else None
     return judge(
         Evidence(
             evaluation,

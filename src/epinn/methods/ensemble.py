@@ -115,7 +115,7 @@ class Renamed(Progress):
 
 def _posterior(method: EnsembleMethod, pinn: Pinn, fits: Sequence[Fit], size: int) -> Posterior:
     """The members that found the solution; all of them if fewer than half did."""
-    sound = [found for found in fits if not found.misfits and not found.failure]
+    sound = [found for found in fits if not found.complaints and not found.failure]
     lost = len(fits) - len(sound)
     kept = sound if len(sound) >= max(2, len(fits) / 2) else list(fits)
     warnings, doubt = [], {}

@@ -1,6 +1,6 @@
 """How well a solution meets its conditions, and whether that is what their noise allows."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -10,6 +10,7 @@ from jaxtyping import Array, Float
 from ..derivatives.jet import Jet
 from ..derivatives.network import Solution
 from ..problem.channel import Channel, compare, push
+from .objective import Residuals
 from .seeds import over_seeds
 
 FAR = 5.0  # residuals this many times their tolerance
@@ -18,16 +19,16 @@ SURE = 4.0  # nor are residuals so many standard deviations of their root mean s
 EXCESS = 1.3  # and larger than it by this factor
 
 
-class Goodness(eqx.Module):
-    """Root mean squares of the residuals by channel, of many seeds at once: of the solution, and of u = 0."""
+class Misfit(eqx.Module):
+    """Root mean square residuals by channel, of many seeds at once, and what they are compared with."""
 
-    found: Float[np.ndarray, "seeds channels"]
-    of_nothing: Float[np.ndarray, "seeds channels"]
-    allowed: Float[np.ndarray, "seeds channels"]  # by the noise; infinite where it is not known
+    rms: Float[np.ndarray, "seeds channels"]
+    rms_of_zero: Float[np.ndarray, "seeds channels"]  # of u = 0
+    allowed: Float[np.ndarray, "seeds channels"]  # sigma; infinite where it is unknown
 
     @classmethod
-    def of(cls, channels: Sequence[Channel], solution: Solution) -> "Goodness":
-        """All arrays have a leading seed axis."""
+    def of(cls, channels: Sequence[Channel], solution: Solution) -> "Misfit":
+        """Of a solution; all arrays have a leading seed axis."""
         found, nothing, sigma = (np.asarray(part) for part in _root_mean_squares(tuple(channels), solution))
         known = np.asarray([channel.noise != "unknown" for channel in channels])
         nothing = np.where(np.isfinite(nothing), nothing, 0.0)
@@ -36,24 +37,24 @@ class Goodness(eqx.Module):
     @property
     def total(self) -> Float[np.ndarray, " seeds"]:
         """The mean square in units of the noise, over the channels."""
-        allowed = np.where(np.isfinite(self.allowed), self.allowed, self.of_nothing + 1e-30)
-        return np.asarray(np.mean((self.found / allowed) ** 2, axis=1))
+        allowed = np.where(np.isfinite(self.allowed), self.allowed, self.rms_of_zero + 1e-30)
+        return np.asarray(np.mean((self.rms / allowed) ** 2, axis=1))
 
     def in_words(self, seed: int, channels: Sequence[Channel]) -> str:
         """What is left of every condition, in units of its noise where that is known."""
         parts = [
             f"{channel.name} {found / allowed:.2g} of its noise" if channel.noise == "known" else f"{channel.name} {found:.2g}"
-            for channel, found, allowed in zip(channels, self.found[seed], self.allowed[seed], strict=True)
+            for channel, found, allowed in zip(channels, self.rms[seed], self.allowed[seed], strict=True)
         ]
         return f"residuals: {', '.join(parts)}"
 
-    def misfits(self, seed: int, channels: Sequence[Channel]) -> list[str]:
+    def complaints(self, seed: int, channels: Sequence[Channel]) -> list[str]:
         """A sentence for each condition that a seed is far from meeting; the channels have a leading seed axis."""
         return [
             f"the residuals of {channel.name!r} (rms {found:.2g}) are far above its {_noise(channel)} ({allowed:.2g}): "
             "this fit has not found the solution. Try another --seed, more base.epochs or base.restarts, or a larger network."
             for channel, found, nothing, allowed in zip(
-                channels, self.found[seed], self.of_nothing[seed], self.allowed[seed], strict=True
+                channels, self.rms[seed], self.rms_of_zero[seed], self.allowed[seed], strict=True
             )
             if (
                 found > max(1 + SURE / (2 * channel.target[0].size) ** 0.5, EXCESS) * allowed
@@ -71,8 +72,7 @@ def _noise(channel: Channel) -> str:
 def _root_mean_squares(channels: tuple[Channel, ...], solution: Solution) -> tuple[Array, Array, Array]:
     def one(channels: tuple[Channel, ...], solution: Solution) -> tuple[Array, Array, Array]:
         jets = push(channels, solution.network)
-        nothing = compare(channels, [Jet(jnp.zeros_like(jet.stack), jet.orders) for jet in jets], solution.unknowns)
-        rows = compare(channels, jets, solution.unknowns)
+        rows, nothing = compare(channels, jets, solution.unknowns), residuals_of_zero(channels, jets, solution.unknowns)
         # where sigma differs between the points, residuals count in its units, and then as if it were its mean
         mean = [jnp.sqrt(jnp.mean(c.sigma**2)) for c in channels]
         even = [m / c.sigma[:, None] for m, c in zip(mean, channels, strict=True)]
@@ -80,6 +80,11 @@ def _root_mean_squares(channels: tuple[Channel, ...], solution: Solution) -> tup
         return _roots(rows), _roots(nothing), jnp.stack(mean)
 
     return over_seeds(one, channels, solution)
+
+
+def residuals_of_zero(channels: Sequence[Channel], jets: Sequence[Jet], unknowns: Mapping[str, Array]) -> Residuals:
+    """What u = 0 leaves of every condition, from jets (of any function) at the channels' points."""
+    return compare(channels, [Jet(jnp.zeros_like(jet.stack), jet.orders) for jet in jets], unknowns)
 
 
 def _roots(rows: Sequence[Array]) -> Float[Array, " channels"]:

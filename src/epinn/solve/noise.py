@@ -1,7 +1,8 @@
-"""Sigma that nobody gave, estimated from what a solution leaves over.
+"""Estimates of sigma, from the residuals of a solution, where the problem does not give it.
 
-An exact condition holds as far as this network meets it at points that it was not trained on. The noise of measurements is
-what evidence says: the sum of squares, over the number of readings less those that the fit used up (MacKay's rule).
+The tolerance of an exact condition is the residual of this network at points that it was not trained on. Unknown noise of
+measurements is what maximises the evidence (MacKay's rule): the sum of squared residuals over the number of readings that the
+fit has not used up. A fit uses up as many readings of a channel as the sum of their leverages.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,27 +15,28 @@ import numpy as np
 import optax
 from jaxtyping import Array, Float
 
-from ..derivatives.jet import Jet
 from ..derivatives.network import Solution, trainable
-from ..problem.channel import TOLERANCE, Channel, compare, push, residuals
+from ..problem.channel import TOLERANCE, Channel, push, residuals
+from .misfit import residuals_of_zero
 from .objective import Objective
 from .precision import in_double
 from .seeds import one_of, over_seeds
 from .smaller_space import is_dense, leverage
 from .whitened import Prior, System
 
-FIRST = 0.1  # unknown noise before the first fit, in parts of the targets: what is not fitted yet is not noise yet
-LEAST = 1e-6  # in parts of what u = 0 leaves of a condition, since nothing is exact in single precision
-UNUSED = 0.1  # readings that no fit uses up, in parts of all of them
+FIRST = 0.1  # unknown noise before the first fit, in parts of the targets' size: most of them is still to be explained
+LEAST = 1e-6  # least tolerance, in parts of the residual of u = 0: nothing is more exact in single precision
+UNUSED = 0.1  # least share of the readings that a fit is taken to leave unused
 
 
 @eqx.filter_jit
 def first_guess(channels: tuple[Channel, ...], solution: Solution) -> tuple[Channel, ...]:
-    """Where a fit begins: a hundredth for exact conditions, or of what u = 0 leaves of an equation if that is less (its units
-    may be anything); a tenth of their size for unknown noise. All arrays have a leading seed axis."""
+    """The channels with the sigma that a fit begins with, where the problem gives none: a hundredth for exact conditions, or a
+    hundredth of an equation's residual at u = 0 if that is less (its units may be anything); for unknown noise a tenth of the
+    targets' size. All arrays have a leading seed axis."""
 
     def one(channels: tuple[Channel, ...], solution: Solution) -> tuple[Channel, ...]:
-        sizes = of_nothing(channels, solution)
+        sizes = rms_of_zero(channels, solution)
         return tuple(
             _guess(channel, size) if channel.estimated else channel for channel, size in zip(channels, sizes, strict=True)
         )
@@ -49,16 +51,16 @@ def _guess(channel: Channel, size: Float[Array, ""]) -> Channel:
     return channel.with_sigma(TOLERANCE * jnp.where(small, jnp.minimum(size, 1.0), 1.0))
 
 
-def estimated(
+def estimate_sigma(
     channels: tuple[Channel, ...],
     elsewhere: tuple[Channel, ...],
     solution: Solution,
     objective: Callable[[Any], Objective],
     prior: Prior | None,
 ) -> tuple[Channel, ...]:
-    """The channels with sigma where nobody gave it; `elsewhere` are the same ones at other points.
+    """The channels with an estimate of sigma where the problem gives none; `elsewhere` are the same channels at other points.
 
-    All arrays have a leading seed axis. Their sigma so far says how much of unknown noise the fit has used up.
+    All arrays have a leading seed axis. The leverages are those at the sigma that the channels have so far.
     """
     if not any(channel.estimated for channel in channels):
         return channels
@@ -72,7 +74,7 @@ def _estimated(
     def one(
         channels: tuple[Channel, ...], elsewhere: tuple[Channel, ...], solution: Solution, used: Float[Array, " channels"]
     ) -> tuple[Channel, ...]:
-        sizes, rows = of_nothing(channels, solution), residuals(channels, solution)
+        sizes, rows = rms_of_zero(channels, solution), residuals(channels, solution)
         fresh = residuals(elsewhere, solution)
         return tuple(
             _from_readings(channel, row, used[i])
@@ -94,7 +96,7 @@ def _from_readings(channel: Channel, row: Float[Array, "n k"], used: Float[Array
 def _used_up(
     channels: tuple[Channel, ...], solution: Solution, objective: Callable[[Any], Objective], prior: Prior | None
 ) -> Float[np.ndarray, "seeds channels"]:
-    """How many rows of every channel the fit used up: the trace of its part of J (J'J + 1)^-1 J'."""
+    """How many rows of every channel the fit has used up: the sum of their leverages. Zero where no noise is unknown."""
     seeds, parameters = channels[0].target.shape[0], trainable(solution)[0]
     rows = sum(channel.target[0].size for channel in channels)
     size = int(optax.tree.size(parameters)) // seeds
@@ -121,10 +123,9 @@ def _leverages(systems: System, parameters: Any) -> Float[Array, "seeds channels
     return over_seeds(one, systems, parameters, at_once=1)
 
 
-def of_nothing(channels: Sequence[Channel], solution: Solution) -> list[Float[Array, ""]]:
+def rms_of_zero(channels: Sequence[Channel], solution: Solution) -> list[Float[Array, ""]]:
     """The root mean square of what u = 0 leaves of every condition."""
-    jets = push(channels, solution.network)
-    nothing = compare(channels, [Jet(jnp.zeros_like(jet.stack), jet.orders) for jet in jets], solution.unknowns)
+    nothing = residuals_of_zero(channels, push(channels, solution.network), solution.unknowns)
     return [jnp.where(jnp.isfinite(size), size, 0.0) for size in map(root_mean_square, nothing)]
 
 

@@ -18,7 +18,7 @@ from ..problem.problem import Problem, as_key, as_points
 from ..progress import Progress
 from .adam import Weights
 from .config import Base, create_solutions, fold_in, purposes
-from .noise import estimated
+from .noise import estimate_sigma
 from .objective import PinnObjective
 from .seeds import stack, unstack
 from .stages import Task, fit_with_restarts, is_noisy
@@ -51,7 +51,7 @@ class Pinn:
 
     def facing(self, problem: Problem) -> "Pinn":
         """The same network before another problem (with more data, say), at the points that it was trained at."""
-        channels = settled(self.base, self.solution, problem, self.points_key)
+        channels = estimated_channels(self.base, self.solution, problem, self.points_key)
         return dataclasses.replace(self, problem=problem, channels=channels, has_seen_all=False)
 
     @property
@@ -141,20 +141,21 @@ def fit_seeds(
             losses=found.losses,
             seconds=found.seconds,
             failure=found.failure,
-            warnings=found.misfits,
+            warnings=found.complaints,
             regularised=found.regularised,
         )
         for found, p, key in zip(fits, problems, point_keys, strict=True)
     ]
 
 
-def settled(base: Base, solution: Solution, problem: Problem, key: PRNGKeyArray | int) -> tuple[Channel, ...]:
-    """The channels of a problem with the sigma that a trained solution suggests where nobody gave it."""
+def estimated_channels(base: Base, solution: Solution, problem: Problem, key: PRNGKeyArray | int) -> tuple[Channel, ...]:
+    """The channels of a problem, with sigma estimated from a trained solution where the problem gives none."""
     channels, elsewhere = (stack([base.channels(problem, key, elsewhere=other)]) for other in (False, True))
     stacked = stack([solution])
     prior = bayesian_prior([problem], stacked, base.prior)
-    found: list[tuple[Channel, ...]] = unstack(estimated(tuple(channels), tuple(elsewhere), stacked, PinnObjective, prior), 1)
-    return found[0]
+    found = estimate_sigma(tuple(channels), tuple(elsewhere), stacked, PinnObjective, prior)
+    (alone,) = unstack(found, 1)
+    return tuple(alone)
 
 
 def bayesian_prior(problems: Sequence[Problem], solution: Solution, width: float) -> Prior:

@@ -16,8 +16,8 @@ from ..progress import Progress
 from .adam import Descent, Redraw, Weights, minimise
 from .config import Base, fold_in
 from .gauss_newton import gauss_newton
-from .misfit import Goodness
-from .noise import estimated, first_guess
+from .misfit import Misfit
+from .noise import estimate_sigma, first_guess
 from .objective import Objective, Outcome, PinnObjective
 from .seeds import chosen, unstack
 from .whitened import Prior
@@ -70,12 +70,12 @@ class Fit:
     losses: np.ndarray
     seconds: float
     failure: str | None
-    misfits: list[str]
-    distance: float  # from the conditions, in units of their noise
+    complaints: list[str]
+    misfit: float  # the mean squared residual in units of the noise
     regularised: bool  # whether the prior took part in it
 
     def ranks_before(self, other: "Fit") -> bool:
-        return (self.failure is not None, self.distance) < (other.failure is not None, other.distance)
+        return (self.failure is not None, self.misfit) < (other.failure is not None, other.misfit)
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +119,7 @@ def fit_with_restarts(task: Task, start: Start) -> list[Fit]:
     """All seeds, those that have not found the solution again from other weights, the better attempt kept."""
     fits = _fit(task, start(range(len(task.problems)), 0))
     for attempt in range(1, task.base.restarts + 1):
-        lost = [i for i, found in enumerate(fits) if found.misfits or found.failure]
+        lost = [i for i, found in enumerate(fits) if found.complaints or found.failure]
         if not lost:
             break
         for i, new in zip(lost, _fit(task.again(lost, attempt), start(lost, attempt)), strict=True):
@@ -134,7 +134,7 @@ def _fit(task: Task, solution: Solution) -> list[Fit]:
     first_order, solution = _first_order(task, solution)
     judges = first_guess(task.elsewhere, solution)
     newton, solution, final = _newton(task, solution)
-    outcomes, goodness = [*first_order, *newton], Goodness.of(judges, solution)
+    outcomes, misfit = [*first_order, *newton], Misfit.of(judges, solution)
     return [
         Fit(
             solution=found,
@@ -143,8 +143,8 @@ def _fit(task: Task, solution: Solution) -> list[Fit]:
             losses=outcomes[0].losses[:, i],
             seconds=sum(outcome.seconds for outcome in outcomes) / size,
             failure=next((outcome.failures[i] for outcome in outcomes if outcome.failures[i]), None),
-            misfits=goodness.misfits(i, task.channels) if base.trains else [],
-            distance=float(goodness.total[i]),
+            complaints=misfit.complaints(i, task.channels) if base.trains else [],
+            misfit=float(misfit.total[i]),
             regularised=task.prior is not None and any(outcome.steps for outcome in newton),
         )
         for i, (found, one, before) in enumerate(
@@ -173,15 +173,15 @@ def _first_order(task: Task, solution: Solution) -> tuple[list[Outcome], Solutio
 
 
 def _newton(task: Task, solution: Solution) -> tuple[list[Outcome], Solution, tuple[Channel, ...]]:
-    """Gauss-Newton, repeated with sigma as the fit before suggests it where nobody gave it.
+    """Gauss-Newton, in rounds: where the problem gives no sigma, the fit of a round gives the estimate for the next.
 
-    How it went, the solution, and the channels with the sigma to go on with.
+    Returns how the rounds went, the solution, and the channels with the sigma to go on with.
     """
     settling, outcomes = first_guess(task.channels, solution), []
     rounds = _rounds(task.channels) if task.base.newton else 0
     for i in range(rounds):
         if i > 0:
-            found = estimated(settling, task.elsewhere, solution, PinnObjective, task.prior)
+            found = estimate_sigma(settling, task.elsewhere, solution, PinnObjective, task.prior)
             settling = found if i == 1 else _with_tolerances(settling, found)
         parameters, rest = trainable(solution)
         outcome = gauss_newton(
@@ -198,7 +198,7 @@ def _newton(task: Task, solution: Solution) -> tuple[list[Outcome], Solution, tu
         )
         solution = eqx.combine(outcome.parameters, rest)
         outcomes.append(outcome)
-    left = estimated(settling, task.elsewhere, solution, PinnObjective, task.prior)
+    left = estimate_sigma(settling, task.elsewhere, solution, PinnObjective, task.prior)
     return outcomes, solution, _final(settling, left, rounds)
 
 
