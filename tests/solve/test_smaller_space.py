@@ -1,5 +1,6 @@
 """Linear algebra in the smaller space agrees with the textbook's in the larger one."""
 
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -12,14 +13,14 @@ pytestmark = pytest.mark.usefixtures("x64")
 
 
 def jacobian_of(shape):
-    return np.random.default_rng(0).normal(size=shape)
+    return jnp.asarray(np.random.default_rng(0).normal(size=shape))
 
 
 @pytest.mark.parametrize("columns", [(), (3,)])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_the_solution_is_that_of_the_regularised_normal_equations(shape, columns):
     jacobian, rng = jacobian_of(shape), np.random.default_rng(1)
-    rows, pull = rng.normal(size=(shape[0], *columns)), rng.normal(size=(shape[1], *columns))
+    rows, pull = (jnp.asarray(rng.normal(size=(size, *columns))) for size in shape)
     expected = np.linalg.solve(jacobian.T @ jacobian + 0.7 * np.eye(shape[1]), jacobian.T @ rows + pull)
     np.testing.assert_allclose(Gram.of(jacobian).solve(0.7, rows, pull), expected, rtol=1e-9)
 
@@ -48,8 +49,7 @@ def test_singular_vectors_are_orthonormal_and_rebuild_the_gram_matrix(shape):
 
 def test_directions_lost_in_rounding_error_are_zero():
     jacobian = jacobian_of((4, 9))
-    jacobian[3] = jacobian[0]
-    vectors, _ = right_singular_vectors(jacobian)
+    vectors, _ = right_singular_vectors(jacobian.at[3].set(jacobian[0]))
     np.testing.assert_array_equal(vectors[0], np.zeros(9))
 
 

@@ -26,7 +26,7 @@ from ..problem.channel import Channel
 from ..solve.objective import PinnObjective
 from ..solve.pinn import Pinn, bayesian_prior
 from ..solve.precision import cast_like, in_double
-from ..solve.seeds import one_of, over_seeds, seeds_at_once, stack, unstack
+from ..solve.seeds import Keys, one_of, over_seeds, seeds_at_once, stack, unstack
 from ..solve.smaller_space import DENSE, Gram, is_dense
 from ..solve.whitened import Prior, System
 
@@ -73,7 +73,7 @@ class Changes(eqx.Module):
     common: Solution
 
 
-def posterior_changes(pinns: Sequence[Pinn], keys: PRNGKeyArray, draw: Draw, width: float) -> tuple[list[Changes], float]:
+def posterior_changes(pinns: Sequence[Pinn], keys: Keys, draw: Draw, width: float) -> tuple[list[Changes], float]:
     """What `draw` makes of the Jacobian of each PINN, and the seconds it took."""
     started = time.perf_counter()
     solution, channels = stack([pinn.solution for pinn in pinns]), tuple(stack([pinn.channels for pinn in pinns]))

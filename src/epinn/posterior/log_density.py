@@ -19,7 +19,7 @@ from ..problem.channel import Channel, log_likelihood, residuals
 from ..problem.problem import Problem
 from ..solve.config import create_solutions
 from ..solve.pinn import Pinn, bayesian_prior
-from ..solve.seeds import over_seeds, stack, unraveller, unstack
+from ..solve.seeds import Keys, over_seeds, stack, unraveller, unstack
 from .sampler import Members
 
 PROBES = 32  # points at which the field is watched
@@ -29,7 +29,7 @@ class Position(eqx.Module):
     """All that is unknown: weights and unknowns, and the noise of channels where it is not known."""
 
     parameters: PyTree
-    log_sigma: dict[str, Float[Array, ""]]
+    log_sigma: dict[str, Float[Array, "..."]]
 
 
 class Target(eqx.Module):
@@ -38,7 +38,7 @@ class Target(eqx.Module):
     channels: tuple[Channel, ...]
     center: Position  # the prior's means: zero for weights, the guess for unknowns
     spread: Position  # the prior's standard deviations
-    probes: Float[Array, "probes d"]
+    probes: Float[Array, "*seeds probes d"]
     rest: PyTree
 
     def __call__(self, vector: Float[Array, " q"]) -> Float[Array, ""]:
@@ -113,7 +113,7 @@ def trained(targets: Target, solution: Solution) -> Float[Array, "seeds q"]:
 
 
 @eqx.filter_jit
-def from_prior(targets: Target, keys: PRNGKeyArray, chains: int) -> Float[Array, "seeds chains q"]:
+def from_prior(targets: Target, keys: Keys, chains: int) -> Float[Array, "seeds chains q"]:
     """Draws from the prior."""
 
     def one(target: Target, key: PRNGKeyArray) -> Float[Array, "chains q"]:
@@ -127,7 +127,7 @@ def from_prior(targets: Target, keys: PRNGKeyArray, chains: int) -> Float[Array,
     return over_seeds(one, targets, keys)
 
 
-def fresh(pinns: Sequence[Pinn], targets: Target, keys: PRNGKeyArray, chains: int) -> Float[Array, "seeds chains q"]:
+def fresh(pinns: Sequence[Pinn], targets: Target, keys: Keys, chains: int) -> Float[Array, "seeds chains q"]:
     """Networks as they are before training."""
     chain_keys = jax.vmap(lambda key: jax.random.split(key, chains))(keys)
     problems = [pinn.problem for pinn in pinns]

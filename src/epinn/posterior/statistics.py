@@ -90,7 +90,7 @@ def _seeds(sampler: Sampler, draws: int, key: PRNGKeyArray) -> Shaped[Array, " d
 
 def _in_chunks(
     seeds: Shaped[Array, " draws"], values_each: int
-) -> tuple[Shaped[Array, "chunks draws"], Bool[Array, "chunks draws"]]:
+) -> tuple[Shaped[Array, "chunks chunk"], Bool[Array, "chunks chunk"]]:
     """The seeds in chunks of equal size, and which of them are no padding."""
     chunk = int(np.clip(VALUES_AT_ONCE // max(values_each, 1), 1, 256))
     padding = -len(seeds) % chunk
@@ -107,7 +107,7 @@ def _values(sampler: Sampler, functional: Functional, seeds: Shaped[Array, " dra
 
 @eqx.filter_jit
 def _moments(
-    sampler: Sampler, functional: Functional, chunks: Shaped[Array, "chunks draws"], real: Bool[Array, "chunks draws"]
+    sampler: Sampler, functional: Functional, chunks: Shaped[Array, "chunks chunk"], real: Bool[Array, "chunks chunk"]
 ) -> Moments:
     def add(total: Moments, part: tuple[Array, Array]) -> tuple[Moments, None]:
         values = _values(sampler, functional, part[0])
@@ -134,8 +134,8 @@ def _moments(
 def _quantiles(
     sampler: Sampler,
     functional: Functional,
-    chunks: Shaped[Array, "chunks draws"],
-    real: Bool[Array, "chunks draws"],
+    chunks: Shaped[Array, "chunks chunk"],
+    real: Bool[Array, "chunks chunk"],
     moments: Moments,
     levels: Float[Array, " levels"],
 ) -> Float[Array, "levels ..."]:

@@ -19,7 +19,7 @@ from ..problem.channel import Channel
 from ..progress import Progress
 from .driver import Call, drive
 from .objective import Objective, Outcome, Residuals, medians, recorded
-from .seeds import one_of, over_seeds, runs_once, unravel_seeds, unraveller
+from .seeds import Keys, one_of, over_seeds, runs_once, unravel_seeds, unraveller
 
 FIRST_STEPS = 50  # of the first compiled call, before it is known how long a step takes
 BLOCK = 100  # steps in a loop of fixed length, after which a GPU need not ask the host whether to go on
@@ -129,7 +129,7 @@ def minimise(
     parameters: Any,
     channels: Sequence[Channel],
     *,
-    keys: PRNGKeyArray,
+    keys: Keys,
     descent: Descent,
     weights: Weights,
     redraw: Redraw | None = None,
@@ -166,7 +166,7 @@ def minimise(
 
 
 @runs_once
-def _start_seeds(training: Training, parameters: Any, keys: PRNGKeyArray) -> State:
+def _start_seeds(training: Training, parameters: Any, keys: Keys) -> State:
     return over_seeds(_start, training, parameters, keys)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import jax
 import numpy as np
-from jaxtyping import PRNGKeyArray
+from jaxtyping import Array, Key, PRNGKeyArray
 
 from ..derivatives.network import MLP, Encoding, Frozen, Solution, check_architecture
 from ..errors import InputError
@@ -15,7 +15,7 @@ from ..problem.channel import Channel
 from ..problem.domain import Box
 from ..problem.problem import Problem
 from .adam import Descent
-from .seeds import over_seeds, runs_once, stack, unstack
+from .seeds import Keys, over_seeds, runs_once, stack, unstack
 
 WORK = {"cpu": 1e12}  # operations of Gauss-Newton; a hundred times as many elsewhere
 
@@ -105,7 +105,7 @@ class Base:
         )
 
 
-def create_solutions(base: Base, problems: Sequence[Problem], keys: PRNGKeyArray) -> Solution:
+def create_solutions(base: Base, problems: Sequence[Problem], keys: Keys) -> Solution:
     """Untrained solutions, one per seed, stacked."""
     networks = _networks(base, problems[0].domain, len(problems[0].fields), keys)
     alone = unstack(networks, len(problems))
@@ -114,17 +114,17 @@ def create_solutions(base: Base, problems: Sequence[Problem], keys: PRNGKeyArray
 
 
 @runs_once
-def _networks(base: Base, domain: Box, fields: int, keys: PRNGKeyArray) -> MLP:
+def _networks(base: Base, domain: Box, fields: int, keys: Keys) -> MLP:
     return over_seeds(lambda key: base.network(domain, fields, key), keys)
 
 
 @runs_once
-def purposes(keys: PRNGKeyArray, number: int) -> PRNGKeyArray:
+def purposes(keys: Keys, number: int) -> Key[Array, "number seeds"]:
     """Independent keys for several purposes from one key per seed; axes purposes, seeds."""
     return jax.vmap(lambda key: jax.random.split(key, number), out_axes=1)(keys)
 
 
 @runs_once
-def fold_in(keys: PRNGKeyArray, number: int) -> PRNGKeyArray:
+def fold_in(keys: Keys, number: int) -> Keys:
     """Other keys, one for each."""
     return jax.vmap(lambda key: jax.random.fold_in(key, number))(keys)

@@ -16,14 +16,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.scipy.sparse.linalg import cg
-from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
+from jaxtyping import Array, Bool, Float, Int
 
 from ..problem.channel import Channel
 from ..progress import Progress
 from .driver import Call, Driven, drive
 from .objective import Objective, Outcome, medians, recorded
 from .precision import cast_like, in_double
-from .seeds import one_of, over_seeds, seeds_at_once
+from .seeds import Keys, one_of, over_seeds, seeds_at_once
 from .smaller_space import Gram, is_dense
 from .whitened import Prior, System
 
@@ -59,7 +59,7 @@ def gauss_newton(
     parameters: Any,
     channels: Sequence[Channel],
     *,
-    keys: PRNGKeyArray,
+    keys: Keys,
     steps: int,
     prior: Prior | None = None,
     work: float = math.inf,

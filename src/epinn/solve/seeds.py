@@ -8,10 +8,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.flatten_util import ravel_pytree
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Key
 
 from ..derivatives import memory
 from ..errors import InputError
+
+Keys = Key[Array, " seeds"]  # one random key for each seed
 
 R = TypeVar("R")
 F = TypeVar("F", bound=Callable[..., Any])

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import PRNGKeyArray
 
 from ..derivatives.network import Solution, trainable
 from ..problem.channel import Channel
@@ -19,7 +18,7 @@ from .gauss_newton import gauss_newton
 from .misfit import Misfit
 from .noise import estimate_sigma, first_guess
 from .objective import Objective, Outcome, PinnObjective
-from .seeds import chosen, unstack
+from .seeds import Keys, chosen, unstack
 from .whitened import Prior
 
 ROUNDS = {"unknown": 4, "exact": 2}  # sigma that nobody gave is estimated from what a fit leaves over, the fit repeated
@@ -30,7 +29,7 @@ def train_solution(
     channels: Sequence[Channel],
     problem: Problem,
     *,
-    keys: PRNGKeyArray,
+    keys: Keys,
     descent: Descent,
     weights: Weights,
     objective: Callable[[Solution], Objective] = PinnObjective,
@@ -90,7 +89,7 @@ class Task:
     channels: tuple[Channel, ...]
     elsewhere: tuple[Channel, ...]
     prior: Prior | None
-    keys: PRNGKeyArray
+    keys: Keys
     weights: Weights
     progress: Progress
     attempt: int = 0

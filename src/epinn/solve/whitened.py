@@ -10,7 +10,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jax.flatten_util import ravel_pytree
-from jaxtyping import Array, Float, PRNGKeyArray
+from jaxtyping import Array, Float, Key
 
 from ..problem.channel import Channel, mean_square
 from .objective import Objective, Residuals
@@ -33,7 +33,7 @@ class System(eqx.Module):
 
     objective: Objective
     channels: tuple[Channel, ...]
-    key: PRNGKeyArray
+    key: Key[Array, "*seeds"]
     prior: Prior | None
     like: Any  # shapes of the parameters, see `one_of`
 
