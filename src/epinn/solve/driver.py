@@ -11,7 +11,7 @@ depends on nothing but its arguments.
 
 import functools
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
@@ -82,38 +82,60 @@ def drive(
     reading of `time.perf_counter` before the stage was set up, where that is to count.
     """
     listener, started = progress or Progress(), time.perf_counter() if started is None else started
-    records: list[Any] = []
-    steps: list[int] = []
-    done = 0
-    kept = listener.recall(stage, (like, empty, np.zeros(0, int), np.asarray(0), np.zeros(())))
-    if kept is not None:
-        state, steps, done, started = kept[0], kept[2].tolist(), int(kept[3]), started - float(kept[4])
-        records = [jax.tree.map(lambda part, i=i: part[i], kept[1]) for i in range(len(steps))]
-    else:
-        state = like if begin is None else begin()
-    listener(stage, done, total, {})
-    count, compiled = per_call, False
-    while done < total and not finished(state):
-        count = count if unit is None else min(count, total - done)
-        tick = time.perf_counter()
-        call = advance(state, done, count)
-        state, done = call.state, done + count
-        if call.record is not None:
-            records.append(jax.tree.map(np.asarray, call.record))
-            steps.append(done)
-        took = time.perf_counter() - tick
-        listener(stage, min(done, total), total, call.values)
-        listener.keep(stage, functools.partial(_to_keep, state, records, empty, steps, done, started))
-        if unit is not None and compiled:  # the first call also compiles, so its time says nothing
-            growth = min(LARGEST_GROWTH, CALL_SECONDS / max(took, 1e-6))
-            count = unit * max(1, int(count // unit * growth))
-        compiled = True
-    if done < total:  # it has finished early
+    now = _recalled(stage, like, empty, listener, started) or _Now(like if begin is None else begin(), started)
+    listener(stage, now.done, total, {})
+    count, seconds = per_call, None
+    while now.done < total and not finished(now.state):
+        if unit is not None:
+            count = min(_fitting(count, unit, seconds), total - now.done)
+        compiled, tick = now.calls > 0, time.perf_counter()
+        values = now.after(advance(now.state, now.done, count), count)
+        seconds = time.perf_counter() - tick if compiled else None  # the first call also compiles, so its time says nothing
+        listener(stage, min(now.done, total), total, values)
+        listener.keep(stage, functools.partial(now.kept, empty))
+    if now.done < total:  # it has finished early
         listener(stage, total, total, {})
-    return Driven(state, records, steps, started)
+    return Driven(now.state, now.records, now.steps, now.started)
 
 
-def _to_keep(state: S, records: Sequence[Any], empty: Any, steps: Sequence[int], done: int, started: float) -> tuple[Any, ...]:
-    """All that is needed to go on, the seconds spent so far included."""
-    joined = jax.tree.map(lambda *parts: np.stack(parts), *records) if records else empty
-    return state, joined, np.asarray(steps, int), np.asarray(done), np.asarray(time.perf_counter() - started)
+@dataclass
+class _Now(Generic[S]):
+    """Where a stage is."""
+
+    state: S
+    started: float
+    done: int = 0
+    records: list[Any] = field(default_factory=list)
+    steps: list[int] = field(default_factory=list)
+    calls: int = 0  # in this session
+
+    def after(self, call: Call[S], count: int) -> Mapping[str, float]:
+        """Go on to where a call of so many steps has led; returns its figures."""
+        self.state, self.done, self.calls = call.state, self.done + count, self.calls + 1
+        if call.record is not None:
+            self.records.append(jax.tree.map(np.asarray, call.record))
+            self.steps.append(self.done)
+        return call.values
+
+    def kept(self, empty: Any) -> tuple[Any, ...]:
+        """All that is needed to come back here, the seconds spent so far included."""
+        joined = jax.tree.map(lambda *parts: np.stack(parts), *self.records) if self.records else empty
+        seconds = np.asarray(time.perf_counter() - self.started)
+        return self.state, joined, np.asarray(self.steps, int), np.asarray(self.done), seconds
+
+
+def _recalled(stage: str, like: S, empty: Any, listener: Progress, started: float) -> _Now[S] | None:
+    """Where an earlier session has left a stage."""
+    kept = listener.recall(stage, (like, empty, np.zeros(0, int), np.asarray(0), np.zeros(())))
+    if kept is None:
+        return None
+    state, joined, steps, done, seconds = kept
+    records = [jax.tree.map(lambda part, i=i: part[i], joined) for i in range(len(steps))]
+    return _Now(state, started - float(seconds), int(done), records, steps.tolist())
+
+
+def _fitting(count: int, unit: int, seconds: float | None) -> int:
+    """How many steps take about as long as a call should, if so many took so many seconds."""
+    if seconds is None:
+        return count
+    return unit * max(1, int(count // unit * min(LARGEST_GROWTH, CALL_SECONDS / max(seconds, 1e-6))))

@@ -21,7 +21,7 @@ from .config import Base, create_solutions, fold_in, purposes
 from .noise import estimate_sigma
 from .objective import PinnObjective
 from .seeds import stack, unstack
-from .stages import Task, fit_with_restarts, is_noisy
+from .stages import Fit, Task, fit_with_restarts, is_noisy
 from .whitened import Prior
 
 RESTART = "normal"  # wider weights leave the plateau around u = 0 on which others may get stuck
@@ -129,23 +129,24 @@ def fit_seeds(
 
     prior = bayesian_prior(problems, start(range(len(problems)), 0), base.prior) if is_noisy(channels) else None
     fits = fit_with_restarts(Task(base, problems, channels, elsewhere, prior, train_keys, weights, report), start)
-    return [
-        Pinn(
-            solution=found.solution,
-            problem=p,
-            channels=found.channels,
-            points_key=key,
-            base=base,
-            weights=weights,
-            steps=found.steps,
-            losses=found.losses,
-            seconds=found.seconds,
-            failure=found.failure,
-            warnings=found.complaints,
-            regularised=found.regularised,
-        )
-        for found, p, key in zip(fits, problems, point_keys, strict=True)
-    ]
+    return [_pinn(*found, base, weights) for found in zip(fits, problems, point_keys, strict=True)]
+
+
+def _pinn(found: Fit, problem: Problem, key: PRNGKeyArray, base: Base, weights: Weights) -> Pinn:
+    return Pinn(
+        solution=found.solution,
+        problem=problem,
+        channels=found.channels,
+        points_key=key,
+        base=base,
+        weights=weights,
+        steps=found.steps,
+        losses=found.losses,
+        seconds=found.seconds,
+        failure=found.failure,
+        warnings=found.complaints,
+        regularised=found.regularised,
+    )
 
 
 def estimated_channels(base: Base, solution: Solution, problem: Problem, key: PRNGKeyArray | int) -> tuple[Channel, ...]:
