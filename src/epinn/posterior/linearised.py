@@ -3,9 +3,9 @@
 In units of noise and prior (see `whitened.System`) small changes d of the parameters have the prior N(0, I) and rows J d with
 noise N(0, I), so the posterior covariance is (I + J'J)^-1.
 
-A PINN that has not reached its own optimum is wrong by more than that. The change that would take it there, to first order, is
-its error as far as its residuals show it (the linearised error equation). The PINN stays as it is, and every draw has that
-change to a random extent.
+A PINN that is not at the mode is wrong by more than that. The Gauss-Newton step that would take it there is its error as far
+as its residuals show it (the linearised error equation). The PINN stays where it is, and every draw has that step added, times
+a standard normal number.
 """
 
 import dataclasses
@@ -64,9 +64,9 @@ def changed(base: Solution, change: Solution) -> Solution:
 
 
 class Changes(eqx.Module):
-    """Changes of a PINN's parameters: those that were drawn, with a leading axis, and one that all of them have in common.
+    """Changes of a PINN's parameters: those that were drawn, with a leading axis, and one that all draws have in common.
 
-    Only a PINN that sees new data has one: it is moved by them first.
+    The common one is zero, except for a PINN that sees new data: they move it to its new mode first.
     """
 
     drawn: Solution

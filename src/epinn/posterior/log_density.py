@@ -26,14 +26,14 @@ PROBES = 32  # points at which the field is watched
 
 
 class Position(eqx.Module):
-    """All that is unknown: weights and unknowns, and the noise of channels where it is not known."""
+    """All that is inferred: weights, unknowns, and the noise of channels where it is unknown."""
 
     parameters: PyTree
     log_sigma: dict[str, Float[Array, "..."]]
 
 
 class Target(eqx.Module):
-    """The log posterior of one seed, up to a constant."""
+    """The log posterior density of one seed, up to a constant; of several seeds with a leading axis on all arrays."""
 
     channels: tuple[Channel, ...]
     center: Position  # the prior's means: zero for weights, the guess for unknowns
@@ -42,6 +42,7 @@ class Target(eqx.Module):
     rest: PyTree
 
     def __call__(self, vector: Float[Array, " q"]) -> Float[Array, ""]:
+        """The log density at a position, given as a vector."""
         position = self.position(vector)
         whitened = jax.tree.map(lambda p, c, s: jnp.sum(((p - c) / s) ** 2), position, self.center, self.spread)
         rows = residuals(self.channels, self.solution(position))
@@ -56,12 +57,12 @@ class Target(eqx.Module):
         return solution
 
     def field(self, vector: Float[Array, " q"]) -> Float[Array, " values"]:
-        """What diagnostics look at: weights may be exchanged freely without changing it."""
+        """The fields at the probes, which diagnostics look at: weights may be exchanged freely without changing them."""
         return self.solution(self.position(vector))(self.probes).ravel()
 
 
 def size_of(targets: Target) -> int:
-    """How long the vector of one seed is."""
+    """The length of the vector of one seed; the targets have a leading seed axis."""
     return int(optax.tree.size(targets.center)) // len(targets.probes)
 
 
@@ -71,7 +72,7 @@ def rows_of(channels: Sequence[Channel]) -> int:
 
 
 def posteriors_of(pinns: Sequence[Pinn], prior_sd: float, tolerance: float) -> Target:
-    """The targets of all seeds, stacked. What is exact counts as known to `tolerance` at best: no chain could move in a thinner
+    """The targets of all seeds, stacked. Exact conditions count as known to `tolerance` at best: no chain moves in a thinner
     shell."""
     solution = stack([pinn.solution for pinn in pinns])
     prior = bayesian_prior([pinn.problem for pinn in pinns], solution, prior_sd)
@@ -102,7 +103,7 @@ def _probes(problem: Problem) -> Float[Array, "probes d"]:
 
 @eqx.filter_jit
 def trained(targets: Target, solution: Solution) -> Float[Array, "seeds q"]:
-    """The trained networks, with unknown noise as large as what they leave over."""
+    """The positions of the trained networks, with unknown noise as large as their residuals."""
 
     def one(target: Target, solution: Solution) -> Float[Array, " q"]:
         rows = zip(target.channels, residuals(target.channels, solution), strict=True)
@@ -114,7 +115,7 @@ def trained(targets: Target, solution: Solution) -> Float[Array, "seeds q"]:
 
 @eqx.filter_jit
 def from_prior(targets: Target, keys: Keys, chains: int) -> Float[Array, "seeds chains q"]:
-    """Draws from the prior."""
+    """Positions drawn from the prior."""
 
     def one(target: Target, key: PRNGKeyArray) -> Float[Array, "chains q"]:
         def per_chain(key: PRNGKeyArray, shape: tuple[int, ...], dtype: Any) -> Float[Array, "chains ..."]:
@@ -128,7 +129,7 @@ def from_prior(targets: Target, keys: Keys, chains: int) -> Float[Array, "seeds 
 
 
 def fresh(pinns: Sequence[Pinn], targets: Target, keys: Keys, chains: int) -> Float[Array, "seeds chains q"]:
-    """Networks as they are before training."""
+    """Positions of networks as they are before training."""
     chain_keys = jax.vmap(lambda key: jax.random.split(key, chains))(keys)
     problems = [pinn.problem for pinn in pinns]
     made = [trainable(create_solutions(pinns[0].base, problems, chain_keys[:, c]))[0] for c in range(chains)]
