@@ -8,9 +8,10 @@ from scipy.stats import norm
 
 import epinn
 from epinn.derivatives.network import MLP, Opaque
-from epinn.problem.channel import TOLERANCE, describe_noise, log_likelihood, mean_square, passes, residuals
+from epinn.problem.channel import describe_noise, log_likelihood, mean_square, passes, residuals
 from epinn.problem.conditions import Constant, Data, Dirichlet, Periodic
 from epinn.problem.domain import Box
+from epinn.problem.precision import TOLERANCE
 from epinn.problem.problem import Points, Problem
 
 pytestmark = pytest.mark.usefixtures("quick_compile", "x64")

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from epinn.derivatives.network import Opaque
-from epinn.problem.channel import TOLERANCE, mean_square, residuals
+from epinn.problem.channel import mean_square, residuals
 from epinn.problem.conditions import Constant, Data, Dirichlet, Equation, Initial, Neumann, Periodic, Robin
 from epinn.problem.domain import Box
+from epinn.problem.precision import TOLERANCE
 from epinn.problem.problem import Points, Problem, Unknown
 
 pytestmark = pytest.mark.usefixtures("quick_compile")
@@ -238,7 +239,7 @@ def test_an_initial_condition_sits_at_the_beginning_of_time():
 )
 def test_noise_is_said_not_guessed(condition, noise, sigma):
     made = channel(condition)
-    assert made.noise == noise
+    assert made.precision.label == noise
     np.testing.assert_allclose(made.sigma, sigma)
 
 

@@ -13,9 +13,10 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from ..derivatives.field import Field, Operator, at_points
 from ..errors import InputError, unknown_name
-from .channel import TOLERANCE, Channel, Kind, Noise
+from .channel import Channel, Kind
 from .checks import as_numbers, check_finite, own_points, per_point_values
 from .domain import TIME, Box, Face
+from .precision import Exact, KnownNoise, Precision, UnknownNoise
 
 if TYPE_CHECKING:
     from .problem import Problem
@@ -264,16 +265,13 @@ def _channel(
             raise InputError(f"{label}: the name {name!r} of a given value is taken; choose another.")
     values = {name: per_point_values(value, n, f"{name} in {label}") for name, value in (given or {}).items()}
     operator = Operator(function, problem.names, tuple(values))
-    noise, sigma, estimated = _noise(condition, n)
     return Channel(
         name=label,
         kind=condition.kind,
         operator=operator,
         points=points,
         target=_rows(target, problem.domain, points, operator.size, label),
-        sigma=sigma,
-        noise=noise,
-        estimated=estimated,
+        precision=_precision(condition, n),
         given=values,
         weight=condition.weight,
         target_moves=callable(target),
@@ -300,21 +298,21 @@ def _rows(target: Target, domain: Box, points: Array, size: int, label: str) -> 
     return rows
 
 
-def _noise(condition: Condition, n: int) -> tuple[Noise, Float[Array, "#n"], bool]:
-    """The kind of noise, its sigma, and whether that is only a first guess."""
+def _precision(condition: Condition, n: int) -> Precision:
+    """What the condition says about the precision of its `n` targets, checked."""
     label, sigma, tolerance = condition.label, condition.sigma, condition.tolerance
     if tolerance is not None and not tolerance > 0:
         raise InputError(f"the tolerance of {label} must be positive, not {tolerance}.")
-    if sigma is None or isinstance(sigma, str):
-        if sigma not in (None, "unknown"):
+    if sigma is None:
+        return Exact.up_to(tolerance)
+    if isinstance(sigma, str):
+        if sigma != "unknown":
             raise InputError(f"sigma of {label} must be a number, one per point, 'unknown' or None, not {sigma!r}.")
-        first = TOLERANCE if sigma or tolerance is None else tolerance
-        return "unknown" if sigma else "exact", jnp.full(1, first), bool(sigma) or tolerance is None
+        return UnknownNoise.unseen()
     array = as_numbers(sigma, f"sigma of {label}")
     if not np.all(array > 0) or not np.all(np.isfinite(array)):
         raise InputError(f"sigma of {label} must be positive; use None for values that are exact.")
-    sigmas = jnp.full(1, float(array)) if array.ndim == 0 else per_point_values(array, n, f"sigma of {label}")
-    return "known", sigmas, False
+    return KnownNoise(jnp.full(1, float(array)) if array.ndim == 0 else per_point_values(array, n, f"sigma of {label}"))
 
 
 def _outward(face: Face) -> np.ndarray:

@@ -18,6 +18,7 @@ from ..errors import InputError, unknown_name
 from .channel import Channel
 from .conditions import Condition, Constant, Data, Dirichlet, Equation, Initial
 from .domain import SAMPLINGS, Box, Face
+from .precision import UnknownNoise
 
 COLLOCATION = {1: 128, 2: 1024}  # by dimension; 4096 above
 PER_FACE = {1: 1, 2: 64}  # by dimension; 256 above
@@ -198,7 +199,7 @@ class Problem:
                 raise unknown_name("kind of condition", kind, known)
             if not 0 < sigma < math.inf:
                 raise InputError(f"the noise on {kind} must be a positive number, not {sigma}.")
-            if any(c.noise == "unknown" for c in self.channels(0) if c.kind == kind):
+            if any(isinstance(c.precision, UnknownNoise) for c in self.channels(0) if c.kind == kind):
                 raise InputError(f"the noise on {kind} is unknown already, so no known noise can be added to it.")
         if self.points.resample:
             raise InputError("noise on conditions belongs to fixed points: set points.resample=0.")

@@ -15,7 +15,8 @@ from jaxtyping import Array, Float
 
 from ..derivatives.jet import Jet
 from ..derivatives.network import Solution, trainable
-from ..problem.channel import TOLERANCE, Channel, compare, push, residuals
+from ..problem.channel import Channel, compare, push, residuals
+from ..problem.precision import TOLERANCE, UnknownNoise
 from .adam import Objective
 from .precision import in_double
 from .seeds import one_of, over_seeds
@@ -35,14 +36,15 @@ def first_guess(channels: tuple[Channel, ...], solution: Solution) -> tuple[Chan
     def one(channels: tuple[Channel, ...], solution: Solution) -> tuple[Channel, ...]:
         sizes = of_nothing(channels, solution)
         return tuple(
-            _guess(channel, size) if channel.estimated else channel for channel, size in zip(channels, sizes, strict=True)
+            channel if channel.precision.is_settled else _guess(channel, size)
+            for channel, size in zip(channels, sizes, strict=True)
         )
 
     return over_seeds(one, channels, solution)
 
 
 def _guess(channel: Channel, size: Float[Array, ""]) -> Channel:
-    if channel.noise == "unknown":
+    if isinstance(channel.precision, UnknownNoise):
         return channel.with_sigma(FIRST * root_mean_square(channel.target) + 1e-12)
     small = (channel.kind == "equation") & (size > 0)
     return channel.with_sigma(TOLERANCE * jnp.where(small, jnp.minimum(size, 1.0), 1.0))
@@ -59,7 +61,7 @@ def estimated(
 
     All arrays have a leading seed axis. Their sigma so far says how much of unknown noise the fit has used up.
     """
-    if not any(channel.estimated for channel in channels):
+    if all(channel.precision.is_settled for channel in channels):
         return channels
     return _estimated(channels, elsewhere, solution, jnp.asarray(_used_up(channels, solution, objective, prior)))
 
@@ -75,10 +77,10 @@ def _estimated(
         fresh = residuals(elsewhere, solution)
         return tuple(
             _from_readings(channel, row, used[i])
-            if channel.noise == "unknown"
-            else channel.with_sigma(jnp.maximum(root_mean_square(other), LEAST * sizes[i] + 1e-12))
-            if channel.estimated
+            if isinstance(channel.precision, UnknownNoise)
             else channel
+            if channel.precision.is_settled
+            else channel.with_sigma(jnp.maximum(root_mean_square(other), LEAST * sizes[i] + 1e-12))
             for i, (channel, row, other) in enumerate(zip(channels, rows, fresh, strict=True))
         )
 
@@ -97,7 +99,7 @@ def _used_up(
     seeds, parameters = channels[0].target.shape[0], trainable(solution)[0]
     rows = sum(channel.target[0].size for channel in channels)
     size = sum(leaf[0].size for leaf in jax.tree.leaves(parameters))
-    if not any(channel.noise == "unknown" for channel in channels) or not is_dense(rows, size):
+    if not any(isinstance(channel.precision, UnknownNoise) for channel in channels) or not is_dense(rows, size):
         return np.zeros((seeds, len(channels)))
     rest = trainable(solution)[1]
 

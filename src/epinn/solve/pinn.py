@@ -61,7 +61,7 @@ class Pinn:
     @property
     def sigmas(self) -> dict[str, float]:
         """What was estimated, by channel."""
-        return {channel.name: float(channel.sigma[0]) for channel in self.channels if channel.estimated}
+        return {channel.name: float(channel.sigma[0]) for channel in self.channels if not channel.precision.is_settled}
 
     def with_sigmas(self, sigmas: Mapping[str, float]) -> "Pinn":
         """This PINN with other estimates."""
