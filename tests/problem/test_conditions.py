@@ -8,9 +8,10 @@ import pytest
 from epinn.derivatives.network import Opaque
 from epinn.problem.channel import mean_square, residuals
 from epinn.problem.conditions import Constant, Data, Dirichlet, Equation, Initial, Neumann, Periodic, Robin
+from epinn.problem.context import Points
 from epinn.problem.domain import Box
 from epinn.problem.precision import TOLERANCE
-from epinn.problem.problem import Points, Problem, Unknown
+from epinn.problem.problem import Problem, Unknown
 
 pytestmark = pytest.mark.usefixtures("quick_compile")
 

@@ -12,8 +12,9 @@ import epinn
 from epinn.derivatives.network import MLP, Opaque
 from epinn.problem.channel import residuals
 from epinn.problem.conditions import Constant, Data, Dirichlet, Equation, Initial, Neumann
+from epinn.problem.context import Points
 from epinn.problem.domain import Box
-from epinn.problem.problem import Points, Problem, Unknown, as_key, as_points
+from epinn.problem.problem import Problem, Unknown, as_key, as_points
 
 pytestmark = pytest.mark.usefixtures("quick_compile")
 

@@ -4,7 +4,7 @@ import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import jax
 import jax.numpy as jnp
@@ -15,11 +15,9 @@ from ..derivatives.field import Field, Operator, at_points
 from ..errors import InputError, unknown_name
 from .channel import Channel, Kind
 from .checks import as_numbers, check_finite, own_points, per_point_values
+from .context import Context
 from .domain import TIME, Box, Face
 from .precision import Exact, KnownNoise, Precision, UnknownNoise
-
-if TYPE_CHECKING:
-    from .problem import Problem
 
 HELD_OUT = ", held out"  # what the name of a part of some measurements ends with
 Sigma = float | np.ndarray | Sequence[float] | Literal["unknown"] | None
@@ -28,7 +26,7 @@ Target = float | Callable | np.ndarray | Sequence[float]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Condition(ABC):
-    """Makes channels for a problem.
+    """Makes a channel for a problem.
 
     `sigma` is the noise of the targets: a number, one per point, "unknown", or None for exact ones, which count as
     known up to `tolerance` where a method needs a likelihood; without one, up to what the trained network reaches. `weight`
@@ -46,7 +44,7 @@ class Condition(ABC):
         return self.name or type(self).__name__.lower()
 
     @abstractmethod
-    def channel(self, problem: "Problem", key: PRNGKeyArray) -> Channel: ...
+    def channel(self, context: Context, key: PRNGKeyArray) -> Channel: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,15 +60,15 @@ class Equation(Condition):
     points: Any = None
     given: Mapping[str, Any] | None = None
 
-    def channel(self, problem: "Problem", key: PRNGKeyArray) -> Channel:
+    def channel(self, context: Context, key: PRNGKeyArray) -> Channel:
         if self.points is not None:
             return _channel(
-                self, problem, self.operator, self.target, own_points(self.points, self.label, problem.domain), self.given
+                self, context, self.operator, self.target, own_points(self.points, self.label, context.domain), self.given
             )
         if self.given:
             names = ", ".join(self.given)
             raise InputError(f"{self.label}: the given {names} belongs to points; say which with points=.")
-        return _channel(self, problem, self.operator, self.target, problem.collocation(key), sampled=True)
+        return _channel(self, context, self.operator, self.target, context.collocation(key), sampled=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,24 +87,24 @@ class Robin(Condition):
     points: Any = None
     normals: Any = None
 
-    def channel(self, problem: "Problem", key: PRNGKeyArray) -> Channel:
-        space = problem.domain.space
+    def channel(self, context: Context, key: PRNGKeyArray) -> Channel:
+        space = context.domain.space
         if self.points is None:
-            faces = problem.domain.faces(self.on)
+            faces = context.domain.faces(self.on)
             timelike = [face.name for face in faces if not _outward(face).any()]
             if self.b and timelike:
                 reason = "time has no normal; for u.t use Initial(..., order=1) or an Equation"
                 raise InputError(f"{self.label} cannot be on {timelike[0]}: {reason}.")
-            points = problem.on_faces(faces, key)
+            points = context.on_faces(faces, key)
             normals = np.repeat([_outward(face) for face in faces], len(points) // len(faces), axis=0)
         else:
-            points = own_points(self.points, self.label, problem.domain)
+            points = own_points(self.points, self.label, context.domain)
             if self.on is not None:
                 raise InputError(f"{self.label}: say either on= or points=, not both.")
             normals = self._own_normals(len(points), len(space))
         given = {f"normal_{name}": normals[:, i] for i, name in enumerate(space)} if self.b else None
-        operator = _Flux(problem.field_name(self.field), self.a, self.b, space)
-        return _channel(self, problem, operator, self.target, points, given, sampled=self.points is None)
+        operator = _Flux(context.field_name(self.field), self.a, self.b, space)
+        return _channel(self, context, operator, self.target, points, given, sampled=self.points is None)
 
     def _own_normals(self, points: int, dimension: int) -> np.ndarray:
         if not self.b:
@@ -139,12 +137,12 @@ class Periodic(Condition):
     order: int = 1
     field: str | None = None
 
-    def channel(self, problem: "Problem", key: PRNGKeyArray) -> Channel:
-        if self.along not in problem.domain.coordinates:
-            raise unknown_name("coordinate", self.along, problem.domain.coordinates)
-        low, high = (problem.on_faces([face], key) for face in problem.domain.faces(self.along))
-        operator = _Derivatives(problem.field_name(self.field), tuple((self.along,) * n for n in range(self.order + 1)))
-        return _channel(self, problem, operator, 0.0, low, partner=high, sampled=True)
+    def channel(self, context: Context, key: PRNGKeyArray) -> Channel:
+        if self.along not in context.domain.coordinates:
+            raise unknown_name("coordinate", self.along, context.domain.coordinates)
+        low, high = (context.on_faces([face], key) for face in context.domain.faces(self.along))
+        operator = _Derivatives(context.field_name(self.field), tuple((self.along,) * n for n in range(self.order + 1)))
+        return _channel(self, context, operator, 0.0, low, partner=high, sampled=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,12 +154,12 @@ class Initial(Condition):
     field: str | None = None
     order: int = 0
 
-    def channel(self, problem: "Problem", key: PRNGKeyArray) -> Channel:
-        if TIME not in problem.domain.coordinates:
+    def channel(self, context: Context, key: PRNGKeyArray) -> Channel:
+        if TIME not in context.domain.coordinates:
             raise InputError("an initial condition needs time: add a coordinate t to the box.")
-        points = problem.on_faces(problem.domain.faces(TIME)[:1], key)
-        operator = _Derivatives(problem.field_name(self.field), ((TIME,) * self.order,))
-        return _channel(self, problem, operator, self.target, points, sampled=True)
+        points = context.on_faces(context.domain.faces(TIME)[:1], key)
+        operator = _Derivatives(context.field_name(self.field), ((TIME,) * self.order,))
+        return _channel(self, context, operator, self.target, points, sampled=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,9 +177,9 @@ class Data(Condition):
     field: str | None = None
     operator: Callable | None = None
 
-    def channel(self, problem: "Problem", key: PRNGKeyArray) -> Channel:
-        operator = self.operator or _Derivatives(problem.field_name(self.field), ((),))
-        return _channel(self, problem, operator, self.values, own_points(self.points, self.label, problem.domain))
+    def channel(self, context: Context, key: PRNGKeyArray) -> Channel:
+        operator = self.operator or _Derivatives(context.field_name(self.field), ((),))
+        return _channel(self, context, operator, self.values, own_points(self.points, self.label, context.domain))
 
     def parted(self, share: float, key: PRNGKeyArray) -> "tuple[Data, Data]":
         """These measurements without a random share of them, and that share, held out."""
@@ -203,9 +201,9 @@ class Constant(Condition):
     kind: ClassVar[Kind] = "constraint"
     field: str
 
-    def channel(self, problem: "Problem", key: PRNGKeyArray) -> Channel:
-        operator = _Derivatives(problem.field_name(self.field), ((),))
-        return _channel(self, problem, operator, 0.0, problem.collocation(key), centred=True, sampled=True)
+    def channel(self, context: Context, key: PRNGKeyArray) -> Channel:
+        operator = _Derivatives(context.field_name(self.field), ((),))
+        return _channel(self, context, operator, 0.0, context.collocation(key), centred=True, sampled=True)
 
 
 # The operators of the conditions above, as values: two that are equal share their compiled code.
@@ -249,7 +247,7 @@ class _Flux:
 
 def _channel(
     condition: Condition,
-    problem: "Problem",
+    context: Context,
     function: Callable,
     target: Target,
     points: Float[Array, "n d"],
@@ -261,16 +259,16 @@ def _channel(
     if options.get("sampled") and per_point and points.shape[1] > 1:
         raise InputError(f"{label}: one value per point belongs to points of your own; say which with points=.")
     for name in given or {}:
-        if name in (*problem.names.fields, *problem.names.coordinates, *problem.names.unknowns, "p"):
+        if name in (*context.names.fields, *context.names.coordinates, *context.names.unknowns, "p"):
             raise InputError(f"{label}: the name {name!r} of a given value is taken; choose another.")
     values = {name: per_point_values(value, n, f"{name} in {label}") for name, value in (given or {}).items()}
-    operator = Operator(function, problem.names, tuple(values))
+    operator = Operator(function, context.names, tuple(values))
     return Channel(
         name=label,
         kind=condition.kind,
         operator=operator,
         points=points,
-        target=_rows(target, problem.domain, points, operator.size, label),
+        target=_rows(target, context.domain, points, operator.size, label),
         precision=_precision(condition, n),
         given=values,
         weight=condition.weight,

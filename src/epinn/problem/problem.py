@@ -17,11 +17,10 @@ from ..derivatives.network import AbstractNetwork, Opaque, Solution
 from ..errors import InputError, unknown_name
 from .channel import Channel
 from .conditions import Condition, Constant, Data, Dirichlet, Equation, Initial
-from .domain import SAMPLINGS, Box, Face
+from .context import Context, Points
+from .domain import Box
 from .precision import UnknownNoise
 
-COLLOCATION = {1: 128, 2: 1024}  # by dimension; 4096 above
-PER_FACE = {1: 1, 2: 64}  # by dimension; 256 above
 SUMMARY_GRID = {1: 101, 2: 33, 3: 17}  # points along each coordinate when a field is averaged
 SLOTS = ("equation", "boundary", "initial", "data", "extra")
 
@@ -48,25 +47,6 @@ class Unknown:
     @property
     def raw(self) -> float:
         return math.log(self.guess) if self.positive else self.guess
-
-
-@dataclass(frozen=True)
-class Points:
-    """How the points of equations and conditions are chosen; None leaves a number to the dimension of the domain.
-
-    `boundary` counts the points on each face. With `resample` = k the points are drawn anew every k steps.
-    """
-
-    collocation: int | None = None
-    boundary: int | None = None
-    sampling: str | None = None
-    resample: int = 0
-
-    def __post_init__(self) -> None:
-        if any(n is not None and n < 1 for n in (self.collocation, self.boundary)) or self.resample < 0:
-            raise InputError("numbers of points must be at least 1, and resample must not be negative.")
-        if self.sampling is not None and self.sampling not in SAMPLINGS:
-            raise unknown_name("sampling", self.sampling, SAMPLINGS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,7 +105,7 @@ class Problem:
             put(slot, tuple(_distinct(condition, seen) for condition in _conditions(getattr(self, slot), slot)))
         if not self.conditions:
             raise InputError("a problem needs at least one condition: an equation, boundary values or data.")
-        if self.points.resample and self.sampling == "grid":
+        if self.points.resample and self.context.sampling == "grid":
             raise InputError("a grid is the same every time; to resample, use the sampling uniform, latin or sobol.")
 
     @property
@@ -136,7 +116,7 @@ class Problem:
 
     def held_out(self) -> tuple[Channel, ...]:
         """Measurements that nothing is trained on."""
-        return tuple(condition.channel(self, as_key(0)) for condition in self.data if _is_held_out(condition))
+        return tuple(condition.channel(self.context, as_key(0)) for condition in self.data if _is_held_out(condition))
 
     def holding_out(self, share: float, key: PRNGKeyArray | int) -> "Problem":
         """This problem with a random share of its measurements held out."""
@@ -152,41 +132,27 @@ class Problem:
         return Names(tuple(self.fields), self.domain.coordinates, tuple(self.unknowns), tuple(self.positive))
 
     @property
-    def sampling(self) -> str:
-        return self.points.sampling or ("grid" if self.domain.dimension == 1 else "sobol")
+    def context(self) -> Context:
+        """What the conditions need to know of this problem."""
+        return Context(self.domain, self.names, self.points)
 
     def field_name(self, name: str | None) -> str:
-        """The field meant by `name`; the only one when there is no choice."""
-        if name is None:
-            if len(self.fields) > 1:
-                known = ", ".join(self.fields)
-                raise InputError(f"this problem has the fields {known}: say which one, as in field={self.fields[0]!r}.")
-            return self.fields[0]
-        if name not in self.fields:
-            raise unknown_name("field", name, self.fields)
-        return name
-
-    def collocation(self, key: PRNGKeyArray) -> Float[Array, "n d"]:
-        n = self.points.collocation or COLLOCATION.get(self.domain.dimension, 4096)
-        return self.domain.points(n, self.sampling, key=key)
-
-    def on_faces(self, faces: Sequence[Face], key: PRNGKeyArray) -> Float[Array, "n d"]:
-        n = self.points.boundary or PER_FACE.get(self.domain.dimension, 256)
-        return jnp.concatenate([face.points(n, self.sampling, key=key) for face in faces])
+        """The field meant by `name`; without one, the only field there is."""
+        return self.context.field_name(name)
 
     def channels(self, key: PRNGKeyArray | int = 0) -> tuple[Channel, ...]:
         """All conditions as channels, with points drawn by `key`. Conditions that sample the interior share its points."""
         key = as_key(key)
         interior_key, face_key = jax.random.split(key)
         made = tuple(
-            condition.channel(self, interior_key if condition.kind in ("equation", "constraint") else face_key)
+            condition.channel(self.context, interior_key if condition.kind in ("equation", "constraint") else face_key)
             for condition in self.conditions
         )
         return made if self.disturbance is None else self.disturbance(made)
 
     def elsewhere(self, key: PRNGKeyArray | int = 0) -> tuple[Channel, ...]:
         """The channels at other points than those of `channels(key)`, where points are chosen and not given."""
-        sampling = "latin" if self.sampling == "grid" else self.sampling
+        sampling = "latin" if self.context.sampling == "grid" else self.context.sampling
         other = dataclasses.replace(self, points=dataclasses.replace(self.points, sampling=sampling, resample=0))
         pairs = zip(self.channels(key), other.channels(jax.random.fold_in(as_key(key), 1)), strict=True)
         return tuple(there if here.target_moves or np.ptp(here.target) == 0 else here for here, there in pairs)
@@ -281,7 +247,7 @@ class Problem:
         found = [d for d in self.data if isinstance(d, Data) and d.operator is None and self.field_name(d.field) == wanted]
         if not found:
             return np.zeros((0, self.domain.dimension)), np.zeros(0)
-        channels = [d.channel(self, as_key(0)) for d in found]
+        channels = [d.channel(self.context, as_key(0)) for d in found]
         return np.concatenate([c.points for c in channels]), np.concatenate([c.target[:, 0] for c in channels])
 
 
