@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from .problem.conditions import Constant, Data, Dirichlet, Equation, Initial, Neumann, Periodic, Robin
     from .problem.context import Points
     from .problem.domain import Box
-    from .problem.problem import Problem, Unknown
+    from .problem.problem import Problem
+    from .problem.shorthand import Unknown
     from .progress import Progress
     from .solve.adam import Weights
     from .solve.config import Base
@@ -43,7 +44,8 @@ _HOMES = {
     "problem.domain": ("Box",),
     "problem.conditions": ("Constant", "Data", "Dirichlet", "Equation", "Initial", "Neumann", "Periodic", "Robin"),
     "problem.context": ("Points",),
-    "problem.problem": ("Problem", "Unknown"),
+    "problem.problem": ("Problem",),
+    "problem.shorthand": ("Unknown",),
     "solve.config": ("Base",),
     "solve.adam": ("Weights",),
     "solve.pinn": ("Pinn", "fit", "fit_seeds"),

@@ -13,7 +13,6 @@ from epinn.app.presets import preset
 from epinn.app.repetition import calibrate
 from epinn.app.source import Source, find
 from epinn.judge.calibration import Redraw, summarise
-from epinn.problem.precision import KnownNoise
 from epinn.progress import Progress
 
 pytestmark = pytest.mark.usefixtures("quick_compile")

@@ -35,11 +35,11 @@ class Channel(eqx.Module):
     name: str = eqx.field(static=True)
     kind: Kind = eqx.field(static=True)
     operator: Operator
-    points: Float[Array, "n d"]
-    target: Float[Array, "n k"]
+    points: Float[Array, "*seeds n d"]
+    target: Float[Array, "*seeds n k"]
     precision: Precision
-    given: Mapping[str, Float[Array, " n"]] = eqx.field(default_factory=dict)
-    partner: Float[Array, "n d"] | None = None
+    given: Mapping[str, Float[Array, "*seeds n"]] = eqx.field(default_factory=dict)
+    partner: Float[Array, "*seeds n d"] | None = None
     centred: bool = eqx.field(static=True, default=False)
     weight: float | None = eqx.field(static=True, default=None)
     sampled: bool = eqx.field(static=True, default=False)
@@ -88,8 +88,9 @@ class Channel(eqx.Module):
     def apart(self) -> "Channel":
         """One channel for each point, stacked: what `vmap` needs to look at the points one by one."""
         alone = dataclasses.replace(self, precision=self.precision.per_point(len(self.points)))
-        alone = jax.tree.map(lambda leaf: leaf[:, None] if eqx.is_array(leaf) else leaf, alone)
-        return dataclasses.replace(alone, centred=False)
+        alone = dataclasses.replace(alone, centred=False)
+        stacked: Channel = jax.tree.map(lambda leaf: leaf[:, None] if eqx.is_array(leaf) else leaf, alone)
+        return stacked
 
     def residual(self, jets: Jet, unknowns: Mapping[str, Array]) -> Float[Array, "n k"]:
         """The residuals, from the jets of all fields at `all_points`."""
@@ -124,7 +125,7 @@ def passes(channels: Sequence[Channel]) -> list[Pass]:
     return [Pass.of(channels, chosen) for chosen in ([shared] if shared else []) + alone]
 
 
-def push(channels: Sequence[Channel], function: Callable) -> list[Any]:
+def push(channels: Sequence[Channel], function: Callable[[Jet], Any]) -> list[Any]:
     """A function of jets, at the points of every pass."""
 
     def at(one: Pass) -> Any:
@@ -166,7 +167,7 @@ def log_likelihood(
     return total
 
 
-def describe_noise(channels: Sequence[Channel], weights: Sequence[float] | None = None) -> list[dict]:
+def describe_noise(channels: Sequence[Channel], weights: Sequence[float] | None = None) -> list[dict[str, Any]]:
     """What each channel's sigma is, where it came from, and what was used: the sigma, or a loss weight if there are any."""
     return [
         {

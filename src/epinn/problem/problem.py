@@ -5,48 +5,28 @@ import math
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from types import EllipsisType
+from typing import Any, get_args
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from ..derivatives.field import Names, at_points, same_function
+from ..derivatives.field import Names, at_points
 from ..derivatives.network import AbstractNetwork, Opaque, Solution
-from ..errors import InputError, unknown_name
+from ..errors import InputError, shown, unknown_name
 from .channel import Channel
-from .conditions import Condition, Constant, Data, Dirichlet, Equation, Initial
+from .condition import Condition
+from .conditions import Constant, Data
 from .context import Context, Points
 from .domain import Box
 from .precision import UnknownNoise
+from .sameness import same_value
+from .shorthand import Slot, Unknown, as_conditions, as_unknown, named
 
 SUMMARY_GRID = {1: 101, 2: 33, 3: 17}  # points along each coordinate when a field is averaged
-SLOTS = ("equation", "boundary", "initial", "data", "extra")
-
-
-@dataclass(frozen=True)
-class Unknown:
-    """A parameter to be inferred: where to start, and how far around it a Bayesian method should look.
-
-    With `positive`, the logarithm is what is inferred: start at `guess`, `scale` is relative. `exact`, if known, is
-    only used to judge the result.
-    """
-
-    guess: float = 1.0
-    scale: float = 1.0
-    positive: bool = False
-    exact: float | None = None
-
-    def __post_init__(self) -> None:
-        if self.positive and self.guess <= 0:
-            raise InputError(f"an unknown that is positive needs a positive guess, not {self.guess}.")
-        if not self.scale > 0:
-            raise InputError(f"the scale of an unknown must be positive, not {self.scale}.")
-
-    @property
-    def raw(self) -> float:
-        return math.log(self.guess) if self.positive else self.guess
+SLOTS: tuple[Slot, ...] = get_args(Slot)
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,9 +49,9 @@ class Disturbance:
 class Problem:
     """Everything that is known about a solution.
 
-    `equation`, `boundary`, `initial`, `data` and `extra` each take one condition or a list; a plain function is an
-    equation, a plain number a Dirichlet value. Fields named in `positive` are positive everywhere. `exact` is a function
-    of the coordinates by name, with one value per field.
+    `equation`, `boundary`, `initial`, `data` and `extra` each take one condition, a list, or a dictionary of them by name; a
+    plain function is an equation, a plain number a Dirichlet value. Fields named in `positive` are positive everywhere.
+    `exact` is a function of the coordinates by name, with one value per field. `name` is what reports call the problem.
     """
 
     domain: Box
@@ -83,30 +63,35 @@ class Problem:
     fields: Sequence[str] = ("u",)
     positive: Sequence[str] = ()
     unknowns: Mapping[str, Unknown | float] = field(default_factory=dict)
-    exact: Callable | None = None
+    exact: Callable[..., Any] | None = None
     points: Points = Points()
-    name: str = "problem"
+    name: str = ""
     disturbance: Disturbance | None = None
 
     def __post_init__(self) -> None:
-        put = lambda name, value: object.__setattr__(self, name, value)  # noqa: E731
-        put("fields", (self.fields,) if isinstance(self.fields, str) else tuple(self.fields))
-        put("positive", (self.positive,) if isinstance(self.positive, str) else tuple(self.positive))
+        for name in ("fields", "positive"):
+            given = getattr(self, name)
+            self._set(name, (given,) if isinstance(given, str) else tuple(given))
         for name in self.positive:
             if name not in self.fields:
                 raise unknown_name("field", name, self.fields)
-        put("unknowns", {n: _unknown(n, u) for n, u in self.unknowns.items()})
-        names = [*self.domain.coordinates, *self.fields, *self.unknowns, "p"]
+        self._set("unknowns", {name: as_unknown(name, given) for name, given in self.unknowns.items()})
+        names = [*self.domain.coordinates, *self.fields, *self.unknowns]
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
-            raise InputError(f"the name {twice[0]!r} is used twice among coordinates, fields, unknowns and p.")
-        seen: list[str] = []
+            raise InputError(f"the name {twice[0]!r} is used twice among coordinates, fields and unknowns.")
+        in_slots = {slot: as_conditions(getattr(self, slot), slot) for slot in SLOTS}
+        distinct = iter(named([condition for slot in SLOTS for condition in in_slots[slot]], self.fields))
         for slot in SLOTS:
-            put(slot, tuple(_distinct(condition, seen) for condition in _conditions(getattr(self, slot), slot)))
+            self._set(slot, tuple(next(distinct) for _ in in_slots[slot]))
         if not self.conditions:
             raise InputError("a problem needs at least one condition: an equation, boundary values or data.")
         if self.points.resample and self.context.sampling == "grid":
             raise InputError("a grid is the same every time; to resample, use the sampling uniform, latin or sobol.")
+
+    def _set(self, name: str, value: Any) -> None:
+        """Put what the user wrote into its full form, while the problem is made."""
+        object.__setattr__(self, name, value)
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
@@ -164,7 +149,7 @@ class Problem:
             if kind not in known:
                 raise unknown_name("kind of condition", kind, known)
             if not 0 < sigma < math.inf:
-                raise InputError(f"the noise on {kind} must be a positive number, not {sigma}.")
+                raise InputError(f"the noise on {kind} must be a positive number, not {shown(sigma)}.")
             if any(isinstance(c.precision, UnknownNoise) for c in self.channels(0) if c.kind == kind):
                 raise InputError(f"the noise on {kind} is unknown already, so no known noise can be added to it.")
         if self.points.resample:
@@ -179,6 +164,14 @@ class Problem:
         if self.exact is not None and self.exact_at(self.domain.grid(2)).shape[1] != len(self.fields):
             raise InputError(f"exact must return one value for each of the fields {', '.join(self.fields)}.")
 
+    def same_as(self, other: "Problem") -> bool:
+        """Whether a solution of the other problem is trained on the very same things, whoever built the problems and when.
+
+        Names of the problems, exact solutions and held-out measurements take no part in training, and may differ.
+        """
+        mine, its = ((p.context, p.conditions, p.points, p.disturbance, _starts(p.parameters)) for p in (self, other))
+        return same_value(mine, its)
+
     def check_same_equations(self, other: "Problem") -> None:
         """Refuse to train another problem together with this one unless they differ in numbers only."""
         if len(self.conditions) != len(other.conditions):
@@ -186,13 +179,23 @@ class Problem:
         for mine, its in zip(self.conditions, other.conditions, strict=True):
             for part in ("operator", "target"):
                 a, b = getattr(mine, part, None), getattr(its, part, None)
-                if (callable(a) or callable(b)) and not same_function(a, b):
+                if (callable(a) or callable(b)) and not same_value(a, b):
                     raise InputError(
                         f"the function behind {mine.label!r} differs between seeds; seeds that run together may differ in data "
                         "and target values only, so put what differs there, or run the seeds one by one."
                     )
 
-    def with_points(self, **changes: Any) -> "Problem":
+    def with_points(
+        self,
+        *,
+        collocation: int | EllipsisType | None = ...,
+        boundary: int | EllipsisType | None = ...,
+        sampling: str | EllipsisType | None = ...,
+        resample: int | EllipsisType = ...,
+    ) -> "Problem":
+        """This problem with its points chosen differently; what is left out stays as it is. See `Points`."""
+        given = {"collocation": collocation, "boundary": boundary, "sampling": sampling, "resample": resample}
+        changes: dict[str, Any] = {name: value for name, value in given.items() if value is not ...}
         return dataclasses.replace(self, points=dataclasses.replace(self.points, **changes))
 
     def solution(self, network: AbstractNetwork) -> Solution:
@@ -204,11 +207,11 @@ class Problem:
     @property
     def parameters(self) -> dict[str, Unknown]:
         """The unknown parameters."""
-        return dict(self.unknowns)  # type: ignore[arg-type]
+        return {name: as_unknown(name, unknown) for name, unknown in self.unknowns.items()}
 
     def exact_at(self, points: Float[Array, "n d"]) -> Float[Array, "n fields"]:
         if self.exact is None:
-            raise InputError(f"{self.name} has no exact solution.")
+            raise InputError(f"{self.name or 'this problem'} has no exact solution; give it one with exact=.")
         return at_points(self.exact, self.domain.coordinates, points)
 
     def exact_solution(self) -> Solution:
@@ -242,7 +245,7 @@ class Problem:
         return solution.unknowns | {name: jnp.mean(values[:, self.fields.index(name)]) for name in averaged}
 
     def sensors(self, field_name: str | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Points and values of the direct measurements of a field, for pictures."""
+        """Points and values of the direct measurements of a field, by default the first one."""
         wanted = field_name or self.fields[0]
         found = [d for d in self.data if isinstance(d, Data) and d.operator is None and self.field_name(d.field) == wanted]
         if not found:
@@ -265,52 +268,6 @@ def as_key(key: PRNGKeyArray | int) -> PRNGKeyArray:
     return jax.random.key(key) if isinstance(key, int | np.integer) else key
 
 
-def as_points(points: Any, domain: Box) -> Float[Array, "n d"]:
-    """Points of a user as an array with one row each; a flat array is fine in one dimension."""
-    array = jnp.asarray(points, dtype=float)
-    array = array[:, None] if array.ndim == 1 and domain.dimension == 1 else array
-    if array.ndim != 2 or array.shape[1] != domain.dimension:
-        names = ", ".join(domain.coordinates)
-        raise InputError(f"points must have shape (n, {domain.dimension}), one column for each of {names}; got {array.shape}.")
-    return array
-
-
-def _conditions(given: Any, slot: str) -> list[Condition]:
-    """The short forms a user may write, as conditions."""
-    if given is None:
-        return []
-    if isinstance(given, Condition):
-        return [given]
-    if isinstance(given, Mapping) and slot == "equation":
-        return [Equation(operator, name=name) for name, operator in given.items()]
-    if isinstance(given, list | tuple):
-        return [condition for part in given for condition in _conditions(part, slot)]
-    if slot == "equation" and callable(given):
-        return [Equation(given)]
-    if callable(given) or isinstance(given, int | float):
-        if slot == "boundary":
-            return [Dirichlet(given)]
-        if slot == "initial":
-            return [Initial(given)]
-    examples = {"equation": "a function", "boundary": "Dirichlet(0.0)", "initial": "Initial(...)", "data": "Data(x, u)"}
-    what = repr(given) if isinstance(given, int | float | str) else f"a {type(given).__name__}"
-    raise InputError(f"{slot} cannot be {what}; use {examples.get(slot, 'a condition')}.")
-
-
-def _unknown(name: str, given: Any) -> Unknown:
-    if isinstance(given, Unknown):
-        return given
-    try:
-        return Unknown(float(given))
-    except (TypeError, ValueError):
-        raise InputError(f"the unknown {name} needs a number to start from, not {given!r}.") from None
-
-
-def _distinct(condition: Condition, seen: list[str]) -> Condition:
-    """The condition under a name that no earlier one has."""
-    label, n = condition.label, 1
-    while label in seen:
-        n += 1
-        label = f"{condition.label} {n}"
-    seen.append(label)
-    return condition if label == condition.label else dataclasses.replace(condition, name=label)
+def _starts(unknowns: Mapping[str, Unknown]) -> dict[str, Unknown]:
+    """Unknowns without their exact values, which are only used to judge results."""
+    return {name: dataclasses.replace(unknown, exact=None) for name, unknown in unknowns.items()}

@@ -13,7 +13,8 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from ..derivatives.network import Solution, trainable
 from ..errors import Diverged
 from ..problem.channel import Channel
-from ..problem.problem import Problem, as_key, as_points
+from ..problem.checks import as_points
+from ..problem.problem import Problem, as_key
 from ..progress import Progress
 from .adam import Weights
 from .config import Base, create_solutions, fold_in, purposes
