@@ -28,8 +28,10 @@ if TYPE_CHECKING:
     from .posterior.posterior import Posterior
     from .posterior.statistics import Prediction
     from .problem.conditions import Constant, Data, Dirichlet, Equation, Initial, Neumann, Periodic, Robin
+    from .problem.context import Points
     from .problem.domain import Box
-    from .problem.problem import Points, Problem, Unknown
+    from .problem.problem import Problem
+    from .problem.shorthand import Unknown
     from .progress import Progress
     from .solve.adam import Weights
     from .solve.config import Base
@@ -41,7 +43,9 @@ _HOMES = {
     "derivatives.network": ("Solution",),
     "problem.domain": ("Box",),
     "problem.conditions": ("Constant", "Data", "Dirichlet", "Equation", "Initial", "Neumann", "Periodic", "Robin"),
-    "problem.problem": ("Points", "Problem", "Unknown"),
+    "problem.context": ("Points",),
+    "problem.problem": ("Problem",),
+    "problem.shorthand": ("Unknown",),
     "solve.config": ("Base",),
     "solve.adam": ("Weights",),
     "solve.pinn": ("Pinn", "fit", "fit_seeds"),

@@ -1,7 +1,11 @@
 """What can go wrong in a way that the user can mend. Each message is one line that says what to do next."""
 
 import difflib
+import reprlib
 from collections.abc import Iterable
+from typing import Any
+
+FEW = 4  # numbers that a message can show one by one
 
 
 class EpinnError(Exception):
@@ -22,3 +26,16 @@ def unknown_name(what: str, name: str, known: Iterable[str]) -> InputError:
     near = difflib.get_close_matches(name, known, n=1, cutoff=0.4)
     hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(known) or 'none'}."
     return InputError(f"there is no {what} {name!r}; {hint}")
+
+
+def shown(value: Any) -> str:
+    """A wrong value in a few words: numbers and short texts as they are, arrays by their shape, others by their type."""
+    if value is None or isinstance(value, bool | int | float | complex | str):
+        return reprlib.repr(value)
+    if hasattr(value, "shape") and hasattr(value, "dtype"):
+        return f"an array of shape {tuple(value.shape)}" if value.shape else reprlib.repr(value.item())
+    if isinstance(value, list | tuple) and len(value) <= FEW and all(isinstance(part, int | float | str) for part in value):
+        return repr(value)
+    size = f" of {len(value)}" if isinstance(value, list | tuple | dict | set) else ""
+    kind = type(value).__name__
+    return f"{'an' if kind[0] in 'AEIOUaeiou' else 'a'} {kind}{size}"

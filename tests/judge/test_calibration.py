@@ -7,6 +7,7 @@ import epinn
 from epinn.app.report.pictures.calibration import picture
 from epinn.judge import calibration
 from epinn.judge.calibration import Redraw, Reliability
+from epinn.problem.precision import KnownNoise
 
 
 def redraw(seed, distances, **unknowns):
@@ -43,7 +44,7 @@ def test_noise_can_be_put_on_any_kind_of_condition(rejects):
         np.testing.assert_array_equal(after.target, again.target)
         if before.kind == "equation":
             assert changed.std() == pytest.approx(0.3, rel=0.2)
-            assert after.noise == "known"
+            assert isinstance(after.precision, KnownNoise)
             assert float(after.sigma[0]) == pytest.approx(0.3)
         else:
             assert np.all(changed == 0)

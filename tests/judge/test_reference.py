@@ -53,5 +53,5 @@ def test_what_exact_conditions_are_allowed_is_told_where_it_is_more_than_the_net
     hmc = configured("hmc", {"tolerance": 5.0})
     assert allowance(hmc, pinn) == pytest.approx(5.0)
     equation = next(channel for channel in pinn.channels if channel.kind == "equation")
-    assert equation.estimated
-    assert not hmc.traits.reads(equation).estimated
+    assert not equation.precision.is_settled
+    assert hmc.traits.reads(equation).precision.is_settled

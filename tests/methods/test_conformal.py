@@ -5,6 +5,7 @@ import pytest
 
 import epinn
 from epinn.methods import attach_seeds, configured
+from epinn.problem.precision import Exact
 from epinn.solve.pinn import fit_seeds
 
 pytestmark = pytest.mark.usefixtures("quick_compile")
@@ -30,7 +31,7 @@ def noisy(seed, sigma=0.1, said=0.1, held=39):
 
 def test_it_takes_conditions_as_the_method_does_whose_band_it_is():
     pinn = epinn.fit(noisy(0), base=BASE)
-    exact = next(channel for channel in pinn.channels if channel.noise == "exact")
+    exact = next(channel for channel in pinn.channels if isinstance(channel.precision, Exact))
     plain, of_chains = (configured("conformal", {"of": name}).traits.reads(exact) for name in ("laplace", "hmc"))
     assert plain is exact
     assert float(of_chains.sigma[0]) == pytest.approx(max(float(exact.sigma[0]), 0.01))

@@ -8,10 +8,12 @@ from scipy.stats import norm
 
 import epinn
 from epinn.derivatives.network import MLP, Opaque
-from epinn.problem.channel import TOLERANCE, describe_noise, log_likelihood, mean_square, passes, residuals
+from epinn.problem.channel import describe_noise, log_likelihood, mean_square, passes, residuals
 from epinn.problem.conditions import Constant, Data, Dirichlet, Periodic
+from epinn.problem.context import Points
 from epinn.problem.domain import Box
-from epinn.problem.problem import Points, Problem
+from epinn.problem.precision import TOLERANCE
+from epinn.problem.problem import Problem
 
 pytestmark = pytest.mark.usefixtures("quick_compile", "x64")
 

@@ -6,10 +6,13 @@ import numpy as np
 import pytest
 
 from epinn.derivatives.network import Opaque
-from epinn.problem.channel import TOLERANCE, mean_square, residuals
+from epinn.problem.channel import mean_square, residuals
 from epinn.problem.conditions import Constant, Data, Dirichlet, Equation, Initial, Neumann, Periodic, Robin
+from epinn.problem.context import Points
 from epinn.problem.domain import Box
-from epinn.problem.problem import Points, Problem, Unknown
+from epinn.problem.precision import TOLERANCE
+from epinn.problem.problem import Problem
+from epinn.problem.shorthand import Unknown
 
 pytestmark = pytest.mark.usefixtures("quick_compile")
 
@@ -223,6 +226,34 @@ def test_an_initial_condition_sits_at_the_beginning_of_time():
     np.testing.assert_array_equal(channel(Initial(0.0), SPACETIME).points[:, 1], 2)
 
 
+def test_initial_values_may_be_given_at_points_in_space():
+    x, values = [0.0, 0.25, 1.0], [3.0, 4.0, 5.0]
+    for domain, rows in [(SPACETIME, [(a, 2.0) for a in x]), (Box(t=(2, 5), x=(0, 1)), [(2.0, a) for a in x])]:
+        for points in (x, [[a] for a in x]):
+            made = channel(Initial(values, points=points, sigma=[0.1, 0.2, 0.3]), domain)
+            np.testing.assert_allclose(made.points, rows)
+            np.testing.assert_allclose(made.target[:, 0], values)
+            assert not made.sampled
+    plane = channel(Initial([1.0], points=[[0.5, 0.25]]), Box(x=(0, 1), t=(2, 5), y=(0, 1)))
+    np.testing.assert_allclose(plane.points, [[0.5, 2.0, 0.25]])
+
+
+@pytest.mark.parametrize(
+    ("condition", "domain", "words"),
+    [
+        (Initial([1.0, 2.0]), SPACETIME, ("initial", "points=")),
+        (Initial([1.0, 2.0], points=[0.1]), SPACETIME, ("initial", "(2, 1)")),
+        (Initial([1.0], points=[[0.1, 2.0]]), SPACETIME, ("initial", "(1, 2)", "x")),
+        (Initial([1.0], points=[1.5]), SPACETIME, ("initial", "1 of 1", "1.5")),
+        (Initial([1.0], points=[0.0]), Box(t=(0, 1)), ("initial", "points=")),
+        (Initial([1.0], points=["a"]), SPACETIME, ("initial", "points")),
+    ],
+)
+def test_initial_values_at_points_are_checked(condition, domain, words, rejects):
+    with rejects(*words):
+        channel(condition, domain)
+
+
 @pytest.mark.parametrize(
     ("condition", "noise", "sigma"),
     [
@@ -238,7 +269,7 @@ def test_an_initial_condition_sits_at_the_beginning_of_time():
 )
 def test_noise_is_said_not_guessed(condition, noise, sigma):
     made = channel(condition)
-    assert made.noise == noise
+    assert made.precision.label == noise
     np.testing.assert_allclose(made.sigma, sigma)
 
 

@@ -186,7 +186,6 @@ def test_an_interval_that_is_none_is_refused(ends, rejects):
     ("call", "words"),
     [
         (lambda: Box(), ("coordinate",)),
-        (lambda: Box(p=(0, 1)), ("p",)),
         (lambda: BOX.axis("z"), ("z", "x", "y")),
         (lambda: BOX.faces("z=0"), ("z", "x", "y")),
         (lambda: BOX.faces("x=0"), ("x=0", "x=-1", "x=3")),

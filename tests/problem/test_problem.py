@@ -11,9 +11,12 @@ import pytest
 import epinn
 from epinn.derivatives.network import MLP, Opaque
 from epinn.problem.channel import residuals
-from epinn.problem.conditions import Constant, Data, Dirichlet, Equation, Initial, Neumann
+from epinn.problem.checks import as_points
+from epinn.problem.conditions import Constant, Data, Dirichlet, Equation, Initial, Neumann, Periodic
+from epinn.problem.context import Points
 from epinn.problem.domain import Box
-from epinn.problem.problem import Points, Problem, Unknown, as_key, as_points
+from epinn.problem.problem import SLOTS, Problem, as_key
+from epinn.problem.shorthand import Unknown
 
 pytestmark = pytest.mark.usefixtures("quick_compile")
 
@@ -59,9 +62,123 @@ def test_several_equations_are_several_channels_with_their_names():
     np.testing.assert_allclose(vorticity[:, 0], 2 * channels[1].points[:, 0] - 1, atol=1e-6)
 
 
-def test_conditions_that_are_not_named_get_names_of_their_own():
-    problem = Problem(LINE, laplace, boundary=[Dirichlet(0.0), Dirichlet(1.0), Neumann(0.0), Dirichlet(2.0)])
-    assert [c.name for c in problem.channels(0)] == ["equation", "boundary", "boundary 2", "neumann", "boundary 3"]
+def names(**conditions):
+    """What the conditions of a problem are called."""
+    problem = Problem(SPACETIME, **({"equation": ()} | conditions))
+    return [condition.label for slot in SLOTS for condition in getattr(problem, slot)]
+
+
+def reading(field, held_out=False):
+    return Data([[0, 0]], [0], field=field, held_out=held_out)
+
+
+def infected(S, I, t):  # noqa: E741
+    return S * I
+
+
+def susceptible(S, I, t):  # noqa: E741
+    return S * I
+
+
+@pytest.mark.parametrize(
+    ("conditions", "expected"),
+    [
+        ({"equation": laplace, "initial": 0.0, "boundary": 0.0}, ["equation", "boundary", "initial"]),
+        (
+            {"fields": ("S", "I"), "initial": [Initial(1.0, field="S"), Initial(0.0, "I")]},
+            ["initial of S", "initial of I"],
+        ),
+        ({"initial": [Initial(0.0), Initial(1.0, order=1)]}, ["initial", "initial of u.t"]),
+        (
+            {"boundary": [Dirichlet(0.0, on="x=0"), Dirichlet(1.0, on="x=1"), Neumann(0.0)]},
+            ["boundary at x=0", "boundary at x=1", "neumann"],
+        ),
+        (
+            {"fields": ("u", "v"), "boundary": [Dirichlet(0.0, on="x=0", field=name) for name in "uv"]},
+            ["boundary of u at x=0", "boundary of v at x=0"],
+        ),
+        (
+            {"fields": ("u", "v"), "boundary": [Periodic("x", field="u"), Periodic("x", field="v")]},
+            ["periodic along x of u", "periodic along x of v"],
+        ),
+        (
+            {"fields": ("u", "v"), "data": [reading("u"), reading("v"), reading("u", True), reading("v", True)]},
+            ["data of u", "data of v", "data of u, held out", "data of v, held out"],
+        ),
+        (
+            {"fields": ("u", "v"), "data": [reading("u"), reading("u", True)]},
+            ["data", "data, held out"],
+        ),
+        ({"fields": ("u", "k"), "extra": [Constant("u"), Constant("k")]}, ["constant u", "constant k"]),
+        (
+            {"fields": ("S", "I"), "equation": [infected, susceptible, lambda S: S.t]},
+            ["equation infected", "equation susceptible", "equation"],
+        ),
+        # what is still alike is numbered, and what the user says stays
+        ({"boundary": [Dirichlet(0.0), Dirichlet(1.0), Neumann(0.0), Dirichlet(2.0)]},
+         ["boundary", "boundary 2", "neumann", "boundary 3"]),
+        ({"boundary": [Dirichlet(0.0, name="inlet"), Dirichlet(1.0, on="x=1")]}, ["inlet", "boundary"]),
+        ({"boundary": [Dirichlet(0.0, name="inlet"), Dirichlet(1.0, name="inlet")]}, ["inlet", "inlet 2"]),
+    ],
+)  # fmt: skip
+def test_conditions_are_named_by_what_they_are(conditions, expected):
+    assert names(**conditions) == expected
+
+
+def test_names_stay_when_a_problem_is_changed():
+    problem = Problem(SPACETIME, (), initial=[Initial(1.0, field="S"), Initial(0.0, field="I")], fields=("S", "I"))
+    again = dataclasses.replace(problem, name="mine")
+    assert [condition.label for condition in again.conditions] == ["initial of S", "initial of I"]
+
+
+@pytest.mark.parametrize(
+    "equation",
+    [
+        {"mass": Equation(lambda u: u.x), "energy": Equation(lambda u: u.t, weight=2.0)},
+        {"mass": lambda u: u.x, "energy": Equation(lambda u: u.t, name="other", weight=2.0)},
+    ],
+)
+def test_a_dictionary_names_equations_in_either_form(equation):
+    problem = Problem(SPACETIME, equation, points=Points(4))
+    assert [(c.name, c.weight) for c in problem.channels()] == [("mass", None), ("energy", 2.0)]
+
+
+def test_a_dictionary_names_other_conditions_too():
+    sides = {"inlet": Dirichlet(1.0, on="x=0"), "outlet": 0.0}
+    assert names(boundary=sides) == ["inlet", "outlet"]
+
+
+def test_a_pressure_may_be_called_p():
+    problem = Problem(
+        Box(x=(0, 1), y=(0, 1)),
+        {"momentum": lambda u, p, point: u * point.x + p.x, "mass": lambda u: u.x},
+        boundary=[Dirichlet(0.0, field="p", on="x=1"), Neumann(0.0, field="p", on="y")],
+        fields=("u", "p"),
+        points=Points(4, 2),
+    )
+    channels = problem.channels(0)
+    solution = problem.solution(Opaque(lambda x: jnp.array([x[1], 3 * x[0] * x[1]])))
+    rows = dict(zip([c.name for c in channels], jax.jit(lambda: residuals(channels, solution))(), strict=True))
+    x, y = np.asarray(channels[0].points).T
+    np.testing.assert_allclose(rows["momentum"][:, 0], x * y + 3 * y, rtol=1e-6)
+    np.testing.assert_allclose(rows["boundary"][:, 0], 3 * np.asarray(channels[2].points)[:, 1], rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("problem", "value"),
+    [
+        (lambda: Problem(Box(p=(0, 2)), lambda u, p: u.pp - p), 1.0 - 0.5),
+        (lambda: Problem(Box(x=(0, 2)), lambda u, p: u.xx - p, unknowns={"p": 0.25}), 1.0 - 0.25),
+        (lambda: Problem(Box(x=(0, 2)), lambda u, point: u.xx - point.p, unknowns={"p": 0.25}), 1.0 - 0.25),
+        (lambda: Problem(Box(x=(0, 2)), lambda u, p: u.xx - p.x), 1.0 - 0.5),
+    ],
+)
+def test_a_coordinate_or_an_unknown_may_be_called_p(problem, value):
+    made = problem()
+    equation = dataclasses.replace(made.equation[0], points=[0.5])
+    made = dataclasses.replace(made, equation=equation)
+    (row,) = residuals(made.channels(), made.solution(Opaque(lambda x: x**2 / 2)))
+    np.testing.assert_allclose(row, [[value]], rtol=1e-6)
 
 
 def test_conditions_of_the_interior_share_their_points():
@@ -171,14 +288,25 @@ def test_sensors_of_a_field_are_its_direct_measurements():
 
 
 def test_points_of_a_user_may_be_flat_in_one_dimension():
-    np.testing.assert_array_equal(as_points([1, 2, 3], LINE), [[1.0], [2.0], [3.0]])
-    np.testing.assert_array_equal(as_points([[1, 2]], SPACETIME), [[1.0, 2.0]])
+    np.testing.assert_array_equal(as_points([0, 1, 0.5], LINE), [[0.0], [1.0], [0.5]])
+    np.testing.assert_array_equal(as_points([[1, 0]], SPACETIME), [[1.0, 0.0]])
 
 
 @pytest.mark.parametrize("points", [[1, 2, 3], [[1, 2, 3]], 1.0, [[[1, 2]]]], ids=repr)
 def test_points_of_the_wrong_shape_are_refused(points, rejects):
     with rejects("x", "t", "(n, 2)"):
         as_points(points, SPACETIME)
+
+
+@pytest.mark.parametrize("points", [[0.5, 1.5, -3.0], [[2.0]]])
+def test_points_outside_the_domain_are_taken_with_a_warning(points):
+    outside = np.sum((np.ravel(points) > 1) | (np.ravel(points) < 0))
+    with pytest.warns(UserWarning, match=rf"{outside} of {len(points)} points .* the first at \((1.5|2)\).*Box\(x=\(0, 1\)\)"):
+        as_points(points, LINE)
+
+
+def test_points_in_compiled_code_are_not_looked_at():
+    assert jax.jit(lambda x: as_points(x, LINE))(jnp.array([3.0])).shape == (1, 1)
 
 
 def test_a_seed_stands_for_its_key():
@@ -193,12 +321,15 @@ def test_a_seed_stands_for_its_key():
         (lambda: Problem(LINE, laplace, fields=("u", "u")), ("u", "twice")),
         (lambda: Problem(LINE, laplace, unknowns={"u": 1}), ("u", "twice")),
         (lambda: Problem(LINE, laplace, unknowns={"x": 1}), ("x", "twice")),
-        (lambda: Problem(LINE, laplace, fields="p"), ("p", "twice")),
         (lambda: Problem(LINE, 3.0), ("equation", "3.0")),
         (lambda: Problem(LINE, laplace, boundary="zero"), ("boundary", "zero")),
         (lambda: Problem(LINE, laplace, initial="zero"), ("initial", "zero")),
         (lambda: Problem(LINE, laplace, data=3.0), ("data", "3.0")),
-        (lambda: Problem(LINE, laplace, data=np.linspace(0, 1, 50)), ("data", "Data(x, u)")),
+        (lambda: Problem(LINE, laplace, data=np.linspace(0, 1, 50)), ("data", "(50,)", "Data(x, u)")),
+        (lambda: Problem(LINE, np.zeros((50, 50))), ("equation", "(50, 50)")),
+        (lambda: Problem(LINE, laplace, unknowns={"k": np.zeros(50)}), ("k", "(50,)")),
+        (lambda: Problem(LINE, laplace, unknowns={"k": list(range(50))}), ("k", "a list of 50")),
+        (lambda: Box(x=np.zeros(50)), ("x", "(50,)")),
         (lambda: Problem(LINE, laplace, data=(np.linspace(0, 1, 50), np.zeros(50))), ("data", "Data(x, u)")),
         (lambda: Problem(LINE, laplace, extra=3.0), ("extra", "3.0")),
         (lambda: Problem(LINE, laplace, points=Points(resample=10)), ("grid", "resample")),

@@ -9,8 +9,9 @@ import pytest
 from epinn.derivatives import memory
 from epinn.derivatives.network import MLP
 from epinn.problem.conditions import Data
+from epinn.problem.context import Points
 from epinn.problem.domain import Box
-from epinn.problem.problem import Points, Problem
+from epinn.problem.problem import Problem
 from epinn.solve.seeds import over_seeds, stack, unstack
 
 pytestmark = pytest.mark.usefixtures("quick_compile")

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..judge.calibration import Redraw, redraw_of
+from ..problem.precision import Exact
 from ..progress import Progress
 from ..solve.pinn import Pinn
 from .plain import digest
@@ -46,7 +47,7 @@ def _check_data_differ(plan: Plan) -> None:
     """Refuse to repeat an experiment whose measurements are always the same."""
     first, *others = replace(plan, seeds=plan.seeds[:2]).problems()
     pairs = [pair for other in others for pair in zip(first.channels(0), other.channels(0), strict=True)]
-    noisy = [(a, b) for a, b in pairs if a.kind == "data" and a.noise != "exact"]
+    noisy = [(a, b) for a, b in pairs if a.kind == "data" and not isinstance(a.precision, Exact)]
     if noisy and all(np.array_equal(a.target, b.target) for a, b in noisy):
         raise InputError(
             "every repetition would have the same measurements: make the problem a function of key that draws them anew, "

@@ -1,8 +1,9 @@
 """Equations as people write them: `u.t + u * u.x - nu * u.xx`.
 
 An operator is a plain function whose arguments are named after what it needs: fields (`u`), coordinates (`x`, `t`),
-unknown parameters (`nu`), values given at the points, or `p`, which has all but the fields as attributes. A first call
-on recording fields finds out which partial derivatives it asks for; they are then computed in one pass (`jet.py`).
+unknown parameters (`nu`), values given at the points, or `p`, the whole point, which has all but the fields as attributes. A
+problem may use the name `p` for something of its own, a pressure say; the whole point is then `point`. A first call on
+recording fields finds out which partial derivatives an operator asks for; they are then computed in one pass (`jet.py`).
 """
 
 import inspect
@@ -12,10 +13,10 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-import numpy as np
+from jax.typing import ArrayLike
 from jaxtyping import Array, Float
 
-from ..errors import EpinnError, InputError, unknown_name
+from ..errors import EpinnError, InputError, shown, unknown_name
 from .jet import Jet, MultiIndex, lower_closure, positive
 
 
@@ -44,73 +45,74 @@ class Field:
     def __jax_array__(self) -> Array:
         return self._value
 
-    def tree_flatten(self):
+    def tree_flatten(self) -> tuple[tuple[Array], tuple[str, tuple[str, ...]]]:
         return (self._value,), (self._name, self._coordinates)
 
     @classmethod
-    def tree_unflatten(cls, static, children):
+    def tree_unflatten(cls, static: tuple[str, tuple[str, ...]], children: tuple[Any]) -> Any:
         return children[0]  # inside compiled functions a field is its value
 
     __array_priority__ = 1000  # numpy scalars on the left must leave the operation to us
 
-    def __add__(self, other):
+    def __add__(self, other: Any) -> Array:
         return self._value + _value(other)
 
-    def __sub__(self, other):
+    def __sub__(self, other: Any) -> Array:
         return self._value - _value(other)
 
-    def __rsub__(self, other):
-        return _value(other) - self._value
+    def __rsub__(self, other: Any) -> Array:
+        return self._value.__rsub__(_value(other))
 
-    def __mul__(self, other):
+    def __mul__(self, other: Any) -> Array:
         return self._value * _value(other)
 
-    def __truediv__(self, other):
+    def __truediv__(self, other: Any) -> Array:
         return self._value / _value(other)
 
-    def __rtruediv__(self, other):
-        return _value(other) / self._value
+    def __rtruediv__(self, other: Any) -> Array:
+        return self._value.__rtruediv__(_value(other))
 
-    def __pow__(self, other):
+    def __pow__(self, other: Any) -> Array:
         return self._value ** _value(other)
 
-    def __rpow__(self, other):
-        return _value(other) ** self._value
+    def __rpow__(self, other: Any) -> Array:
+        return self._value.__rpow__(_value(other))
 
-    def __neg__(self):
+    def __neg__(self) -> Array:
         return -self._value
 
-    def __abs__(self):
+    def __abs__(self) -> Array:
         return abs(self._value)
 
-    def __bool__(self):
+    def __bool__(self) -> bool:
         return bool(self._value)  # in a traced operator this raises, and the user is told to use where
 
-    def __eq__(self, other):
+    def __eq__(self, other: Any) -> Array:  # type: ignore[override]  # elementwise, as arrays compare
         return self._value == _value(other)
 
-    def __ne__(self, other):
+    def __ne__(self, other: Any) -> Array:  # type: ignore[override]  # elementwise, as arrays compare
         return self._value != _value(other)
 
     __hash__ = None  # type: ignore[assignment]
 
-    def __lt__(self, other):
+    def __lt__(self, other: Any) -> Array:
         return self._value < _value(other)
 
-    def __le__(self, other):
+    def __le__(self, other: Any) -> Array:
         return self._value <= _value(other)
 
-    def __gt__(self, other):
+    def __gt__(self, other: Any) -> Array:
         return self._value > _value(other)
 
-    def __ge__(self, other):
+    def __ge__(self, other: Any) -> Array:
         return self._value >= _value(other)
 
     __radd__, __rmul__ = __add__, __mul__
 
 
-def _value(other: Any) -> Any:
-    return other._value if isinstance(other, Field) else other
+def _value(other: Any) -> ArrayLike:
+    value: ArrayLike = other._value if isinstance(other, Field) else other
+    return value
 
 
 class Names(eqx.Module):
@@ -127,8 +129,11 @@ class Names(eqx.Module):
         return tuple(self.fields.index(name) for name in self.positive)
 
 
+POINT = ("p", "point")  # what an operator may call the whole point, unless the problem uses the name otherwise
+
+
 class Point:
-    """The argument `p`: coordinates, unknown parameters and given values by name."""
+    """The whole point: coordinates, unknown parameters and given values by name."""
 
     def __init__(self, values: Mapping[str, Array]):
         self._values = dict(values)
@@ -144,7 +149,7 @@ class Point:
 class Operator(eqx.Module):
     """A function of fields and point, with the derivatives that it asks for found once, when it is made."""
 
-    function: Callable = eqx.field(static=True)
+    function: Callable[..., Any] = eqx.field(static=True)
     names: Names
     given: tuple[str, ...] = eqx.field(static=True)
     arguments: tuple[str, ...] = eqx.field(static=True)
@@ -152,10 +157,10 @@ class Operator(eqx.Module):
     orders: tuple[MultiIndex, ...] = eqx.field(static=True)
     size: int = eqx.field(static=True)
 
-    def __init__(self, function: Callable, names: Names, given: tuple[str, ...] = ()):
+    def __init__(self, function: Callable[..., Any], names: Names, given: tuple[str, ...] = ()):
         self.function, self.names, self.given = function, names, given
         scalars = (*names.coordinates, *names.unknowns, *given)
-        self.arguments, self.positional = _arguments(function, {*names.fields, *scalars, "p"})
+        self.arguments, self.positional = _arguments(function, {*names.fields, *scalars, *POINT})
         requests: set[MultiIndex] = {(0,) * len(names.coordinates)}
 
         def record(dummy: Array) -> Array:
@@ -167,7 +172,7 @@ class Operator(eqx.Module):
             return self._call(fields, dict.fromkeys(scalars, dummy))
 
         try:
-            self.size = jax.eval_shape(record, jax.ShapeDtypeStruct((), jnp.zeros(()).dtype)).shape[0]
+            self.size = jax.eval_shape(record, jnp.zeros(())).shape[0]
         except jax.errors.TracerBoolConversionError:
             raise InputError(f"{_describe(function)} branches on a value; use jax.numpy.where instead of if.") from None
         except EpinnError:
@@ -193,7 +198,7 @@ class Operator(eqx.Module):
         return self._call(fields, scalars)
 
     def _call(self, fields: Mapping[str, Field], scalars: Mapping[str, Array]) -> Array:
-        known = {**scalars, **fields, "p": Point(scalars)}
+        known = {**dict.fromkeys(POINT, Point(scalars)), **scalars, **fields}
         positional = [known[name] for name in self.arguments[: self.positional]]
         result = self.function(*positional, **{name: known[name] for name in self.arguments[self.positional :]})
         rows = result if isinstance(result, tuple | list) else [result]
@@ -203,8 +208,8 @@ class Operator(eqx.Module):
             raise InputError(f"{_describe(self.function)} must return a number or a tuple of numbers.") from None
 
 
-def at_points(function: Callable, coordinates: tuple[str, ...], points: Float[Array, "n d"]) -> Float[Array, "n k"]:
-    """A known function of the coordinates (by name, or of `p`), one row per point."""
+def at_points(function: Callable[..., Any], coordinates: tuple[str, ...], points: Float[Array, "n d"]) -> Float[Array, "n k"]:
+    """A known function of the coordinates (by name, or of `p`, the whole point), one row per point."""
     return _at_points(Operator(function, Names(fields=(), coordinates=coordinates)), points)
 
 
@@ -214,10 +219,10 @@ def _at_points(operator: Operator, points: Float[Array, "n d"]) -> Float[Array, 
     return jax.vmap(lambda x: operator(nothing, x, {}, {}))(points)
 
 
-def _arguments(function: Callable, known: set[str]) -> tuple[tuple[str, ...], int]:
+def _arguments(function: Callable[..., Any], known: set[str]) -> tuple[tuple[str, ...], int]:
     """The names that a function asks for, and how many of them can only be given by position."""
     if not callable(function):
-        raise InputError(f"an operator must be a function of fields and coordinates, not {function!r}.")
+        raise InputError(f"an operator must be a function of fields and coordinates, not {shown(function)}.")
     parameters = [p for p in inspect.signature(function).parameters.values() if p.default is p.empty]
     wanted = [p for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
     for parameter in wanted:
@@ -227,22 +232,10 @@ def _arguments(function: Callable, known: set[str]) -> tuple[tuple[str, ...], in
     return tuple(p.name for p in wanted), sum(p.kind is p.POSITIONAL_ONLY for p in wanted)
 
 
-def same_function(a: Any, b: Any) -> bool:
-    """Whether two functions do the same: one code, and equal values captured by it."""
-    if a is b or (not inspect.isfunction(a) and not inspect.isfunction(b)):
-        return a is b or bool(np.all(a == b))
-    if not (inspect.isfunction(a) and inspect.isfunction(b)) or a.__code__ is not b.__code__:
-        return False
-    captured = ([*(f.__closure__ or ()), *(f.__defaults__ or ())] for f in (a, b))
-    return all(
-        same_function(getattr(x, "cell_contents", x), getattr(y, "cell_contents", y)) for x, y in zip(*captured, strict=True)
-    )
-
-
-def _describe(function: Callable) -> str:
+def _describe(function: Callable[..., Any]) -> str:
     code = getattr(function, "__code__", None)
     where = f" (line {code.co_firstlineno} of {code.co_filename})" if code else ""
-    return f"the operator {getattr(function, '__name__', repr(function))}{where}"
+    return f"the operator {getattr(function, '__name__', shown(function))}{where}"
 
 
 def _split(letters: str, coordinates: tuple[str, ...], field: str) -> list[str]:

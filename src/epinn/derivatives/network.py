@@ -73,8 +73,8 @@ class Encoding(eqx.Module):
 class MLP(AbstractNetwork):
     """Dense layers with one activation, a linear last layer, and an optional encoding and output scale."""
 
-    weights: tuple[Float[Array, "out in"], ...]
-    biases: tuple[Float[Array, " out"], ...]
+    weights: tuple[Float[Array, "... _ _"], ...]  # of each layer, outputs by inputs; with a leading axis for several seeds
+    biases: tuple[Float[Array, "... _"], ...]
     activation: Activation = eqx.field(static=True)
     encoding: Encoding = Encoding()
     output_scale: float = eqx.field(static=True, default=1.0)
@@ -157,4 +157,5 @@ class Solution(eqx.Module):
         return {name: jnp.exp(value) if name in self.positive else value for name, value in self.raw.items()}
 
     def __call__(self, points: Float[Array, "n d"]) -> Float[Array, "n fields"]:
-        return in_chunks(jax.vmap(lambda x: positive(self.network(x), self.positive_fields)), points)
+        values: Array = in_chunks(jax.vmap(lambda x: positive(self.network(x), self.positive_fields)), points)
+        return values

@@ -50,7 +50,9 @@ def attach(
     if problem is not None and problem is not model.problem:
         if problem.names != model.problem.names:
             raise InputError("the problem has other fields, coordinates or unknowns than the one the PINN was trained on.")
-        model = model.facing(problem)
+        # an equal problem that was built again brings nothing that the network has not seen
+        same = problem.same_as(model.problem)
+        model = dataclasses.replace(model, problem=problem) if same else model.facing(problem)
     (posterior,) = attach_seeds([model], chosen, keys=[key], progress=progress)
     if posterior.failure:
         raise Diverged(posterior.failure)

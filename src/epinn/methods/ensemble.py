@@ -71,7 +71,7 @@ class EnsembleMethod(Method):
         problems = [pinn.problem.with_points(resample=0) for pinn in everyone]
         member_keys = _repeated(keys, self.members)
         anchor_keys, noise_keys, train_keys = purposes(member_keys, 3)
-        given = tuple(dataclasses.replace(c, estimated=False) for c in stack([pinn.channels for pinn in everyone]))
+        given = tuple(c.settled() for c in stack([pinn.channels for pinn in everyone]))
         channels = _perturbed(given, noise_keys) if self.perturb else given
         judges = tuple(c.with_sigma(LENIENCE * c.sigma) for c in given)
         trained = stack([pinn.solution for pinn in everyone])

@@ -3,7 +3,7 @@
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -67,8 +67,7 @@ class Traits:
         if self.tolerance is None:
             return channel
         read = tolerant(channel, self.tolerance)
-        wider = bool(np.any(read.sigma > channel.sigma))
-        return replace(read, estimated=channel.estimated and not wider)
+        return read.settled() if np.any(read.sigma > channel.sigma) else read
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from jaxtyping import Array, Float
 from ..derivatives.network import Solution
 from ..problem.channel import Channel, residuals
 from ..problem.conditions import HELD_OUT
+from ..problem.precision import UnknownNoise
 from ..problem.problem import Problem
 from .posterior import Posterior
 
@@ -65,7 +66,7 @@ def compare_held_out(posterior: Posterior, noise: Mapping[str, float], draws: in
         return None
     found = posterior.evaluate(Residuals(channels), draws=draws, key=0, samples=draws)
     assert found.samples is not None  # asked for
-    sigma = [np.full(c.target.size, _sigma(c, noise)) if c.noise == "unknown" else _each(c) for c in channels]
+    sigma = [np.full(c.target.size, _sigma(c, noise)) if isinstance(c.precision, UnknownNoise) else _each(c) for c in channels]
     return HeldOut(found.mean, found.samples - found.mean, np.concatenate(sigma))
 
 
@@ -91,4 +92,4 @@ def _sigma(channel: Channel, noise: Mapping[str, float]) -> float:
 def noise_is_known(problem: Problem) -> bool:
     """Whether held-out measurements say their noise, or there are others that it can be inferred from."""
     from_others = any(condition.kind == "data" for condition in problem.conditions)
-    return from_others or all(channel.noise != "unknown" for channel in problem.held_out())
+    return from_others or all(not isinstance(channel.precision, UnknownNoise) for channel in problem.held_out())

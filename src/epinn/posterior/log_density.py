@@ -16,6 +16,7 @@ from jaxtyping import Array, Float, PRNGKeyArray, PyTree
 
 from ..derivatives.network import Solution, trainable
 from ..problem.channel import Channel, log_likelihood, residuals
+from ..problem.precision import Exact, UnknownNoise
 from ..problem.problem import Problem
 from ..solve.config import create_solutions
 from ..solve.pinn import Pinn, bayesian_prior
@@ -81,7 +82,7 @@ def posteriors_of(pinns: Sequence[Pinn], prior_sd: float, tolerance: float) -> T
     sizes = {
         c.name: jnp.asarray(np.log(0.1 * np.std(np.asarray(c.target), axis=(1, 2)) + 1e-6))
         for c in channels
-        if c.noise == "unknown"
+        if isinstance(c.precision, UnknownNoise)
     }
     probes = stack([_probes(pinn.problem) for pinn in pinns])
     ones = {name: jnp.ones_like(size) for name, size in sizes.items()}
@@ -90,9 +91,7 @@ def posteriors_of(pinns: Sequence[Pinn], prior_sd: float, tolerance: float) -> T
 
 def tolerant(channel: Channel, tolerance: float) -> Channel:
     """The channel with a sigma of at least `tolerance` if it is exact."""
-    if channel.noise != "exact":
-        return channel
-    return channel.with_sigma(jnp.maximum(channel.sigma, tolerance))
+    return channel.with_sigma(jnp.maximum(channel.sigma, tolerance)) if isinstance(channel.precision, Exact) else channel
 
 
 def _probes(problem: Problem) -> Float[Array, "probes d"]:
@@ -107,7 +106,7 @@ def trained(targets: Target, solution: Solution) -> Float[Array, "seeds q"]:
 
     def one(target: Target, solution: Solution) -> Float[Array, " q"]:
         rows = zip(target.channels, residuals(target.channels, solution), strict=True)
-        left = {c.name: 0.5 * jnp.log(jnp.mean(row**2) + 1e-12) for c, row in rows if c.noise == "unknown"}
+        left = {c.name: 0.5 * jnp.log(jnp.mean(row**2) + 1e-12) for c, row in rows if isinstance(c.precision, UnknownNoise)}
         return ravel_pytree(Position(trainable(solution)[0], left))[0]
 
     return over_seeds(one, targets, solution)

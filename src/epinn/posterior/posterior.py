@@ -14,7 +14,8 @@ from ..derivatives.field import Operator
 from ..derivatives.jet import Jet
 from ..derivatives.network import Solution
 from ..errors import InputError
-from ..problem.problem import Problem, as_key, as_points
+from ..problem.checks import as_points
+from ..problem.problem import Problem, as_key
 from .sampler import Sampler
 from .statistics import Functional, Prediction, predict
 

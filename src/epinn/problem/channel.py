@@ -18,11 +18,10 @@ from ..derivatives.field import Operator
 from ..derivatives.jet import Jet, MultiIndex, lower_closure
 from ..derivatives.memory import in_chunks
 from ..derivatives.network import Solution
+from .precision import KnownNoise, Precision
 
 Kind = Literal["equation", "boundary", "initial", "data", "constraint"]
-Noise = Literal["exact", "known", "unknown"]
 
-TOLERANCE = 0.01  # standard deviation that stands for "exact" in a likelihood before a network says what it can reach
 IN_VAIN = 4096  # derivatives that nobody asked for and that still cost less than another pass through the network
 
 
@@ -31,19 +30,16 @@ class Channel(eqx.Module):
 
     `partner` points turn the residual into a difference (periodic sides); `centred` subtracts the mean over the points
     (a field that should be constant, its mean square then the variance); `sampled` points may be drawn anew in training.
-    An `estimated` sigma is a first guess that nobody gave: see `noise.py`.
     """
 
     name: str = eqx.field(static=True)
     kind: Kind = eqx.field(static=True)
     operator: Operator
-    points: Float[Array, "n d"]
-    target: Float[Array, "n k"]
-    sigma: Float[Array, "#n"]
-    noise: Noise = eqx.field(static=True, default="exact")
-    estimated: bool = eqx.field(static=True, default=False)
-    given: Mapping[str, Float[Array, " n"]] = eqx.field(default_factory=dict)
-    partner: Float[Array, "n d"] | None = None
+    points: Float[Array, "*seeds n d"]
+    target: Float[Array, "*seeds n k"]
+    precision: Precision
+    given: Mapping[str, Float[Array, "*seeds n"]] = eqx.field(default_factory=dict)
+    partner: Float[Array, "*seeds n d"] | None = None
     centred: bool = eqx.field(static=True, default=False)
     weight: float | None = eqx.field(static=True, default=None)
     sampled: bool = eqx.field(static=True, default=False)
@@ -55,21 +51,29 @@ class Channel(eqx.Module):
         return dataclasses.replace(self, points=other.points, partner=other.partner, target=target)
 
     def disturbed(self, sigma: float, key: PRNGKeyArray) -> "Channel":
-        """This channel with noise on its targets, which is known; on top of what it had, if that is known."""
+        """This channel with known noise on its targets, on top of what they had if that is known too."""
         noise = sigma * jax.random.normal(key, self.target.shape, self.target.dtype)
-        before = self.sigma if self.noise == "known" else 0.0
-        sigmas = jnp.sqrt(jnp.full_like(self.sigma, sigma) ** 2 + before**2)
-        target = self.target + noise
-        return dataclasses.replace(self, target=target, sigma=sigmas, noise="known", estimated=False, target_moves=False)
+        before = self.sigma if isinstance(self.precision, KnownNoise) else 0.0
+        known = KnownNoise(jnp.sqrt(jnp.full_like(self.sigma, sigma) ** 2 + before**2))
+        return dataclasses.replace(self, target=self.target + noise, precision=known, target_moves=False)
 
     def perturbed(self, key: PRNGKeyArray) -> "Channel":
         """This channel as it might have come out in a repetition: noise of its own size on its targets."""
         noise = self.sigma[:, None] * jax.random.normal(key, self.target.shape, self.target.dtype)
-        return dataclasses.replace(self, target=self.target + noise, estimated=False, target_moves=False)
+        return dataclasses.replace(self, target=self.target + noise, precision=self.precision.settled(), target_moves=False)
+
+    @property
+    def sigma(self) -> Float[Array, "*seeds #n"]:
+        """The standard deviation that a likelihood takes."""
+        return self.precision.sigma
 
     def with_sigma(self, sigma: Float[Array, "..."] | float) -> "Channel":
-        """This channel with another precision."""
-        return eqx.tree_at(lambda c: c.sigma, self, jnp.broadcast_to(jnp.asarray(sigma, self.sigma.dtype), self.sigma.shape))
+        """This channel with another sigma, known as well or as little as before."""
+        return dataclasses.replace(self, precision=self.precision.with_sigma(sigma))
+
+    def settled(self) -> "Channel":
+        """This channel with its sigma used as it is, not estimated anew."""
+        return dataclasses.replace(self, precision=self.precision.settled())
 
     @property
     def all_points(self) -> Float[Array, "m d"]:
@@ -83,10 +87,10 @@ class Channel(eqx.Module):
 
     def apart(self) -> "Channel":
         """One channel for each point, stacked: what `vmap` needs to look at the points one by one."""
-        n = len(self.points)
-        alone = eqx.tree_at(lambda c: c.sigma, self, jnp.broadcast_to(self.sigma, (n,)))
-        alone = jax.tree.map(lambda leaf: leaf[:, None] if eqx.is_array(leaf) else leaf, alone)
-        return dataclasses.replace(alone, centred=False)
+        alone = dataclasses.replace(self, precision=self.precision.per_point(len(self.points)))
+        alone = dataclasses.replace(alone, centred=False)
+        stacked: Channel = jax.tree.map(lambda leaf: leaf[:, None] if eqx.is_array(leaf) else leaf, alone)
+        return stacked
 
     def residual(self, jets: Jet, unknowns: Mapping[str, Array]) -> Float[Array, "n k"]:
         """The residuals, from the jets of all fields at `all_points`."""
@@ -121,7 +125,7 @@ def passes(channels: Sequence[Channel]) -> list[Pass]:
     return [Pass.of(channels, chosen) for chosen in ([shared] if shared else []) + alone]
 
 
-def push(channels: Sequence[Channel], function: Callable) -> list[Any]:
+def push(channels: Sequence[Channel], function: Callable[[Jet], Any]) -> list[Any]:
     """A function of jets, at the points of every pass."""
 
     def at(one: Pass) -> Any:
@@ -163,22 +167,16 @@ def log_likelihood(
     return total
 
 
-def describe_noise(channels: Sequence[Channel], weights: Sequence[float] | None = None) -> list[dict]:
+def describe_noise(channels: Sequence[Channel], weights: Sequence[float] | None = None) -> list[dict[str, Any]]:
     """What each channel's sigma is, where it came from, and what was used: the sigma, or a loss weight if there are any."""
     return [
         {
             "channel": channel.name,
             "rows": int(channel.target.size),
-            "noise": channel.noise,
+            "noise": channel.precision.label,
             "sigma": float(np.median(channel.sigma)),
-            "origin": _origin(channel),
+            "origin": channel.precision.origin,
             "used": "sigma" if weights is None else f"loss weight {weights[i]:g}",
         }
         for i, channel in enumerate(channels)
     ]
-
-
-def _origin(channel: Channel) -> str:
-    if channel.noise == "exact":
-        return "what the network reaches" if channel.estimated else "tolerance"
-    return "inferred" if channel.noise == "unknown" else "given by the user"

@@ -1,51 +1,22 @@
-"""What a solution must satisfy: equations, boundary and initial conditions, measurements. Each makes channels."""
+"""What a solution must satisfy: equations, boundary and initial conditions, measurements."""
 
-import inspect
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import jax
-import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, PRNGKeyArray
+from jaxtyping import Float, PRNGKeyArray
 
-from ..derivatives.field import Field, Operator, at_points
 from ..errors import InputError, unknown_name
-from .channel import TOLERANCE, Channel, Kind, Noise
-from .checks import as_numbers, check_finite, own_points, per_point_values
+from .channel import Channel, Kind
+from .checks import as_columns, as_numbers, own_points
+from .condition import Condition, Sigma, Target, make_channel
+from .context import Context
 from .domain import TIME, Box, Face
-
-if TYPE_CHECKING:
-    from .problem import Problem
+from .operators import Derivatives, Flux
 
 HELD_OUT = ", held out"  # what the name of a part of some measurements ends with
-Sigma = float | np.ndarray | Sequence[float] | Literal["unknown"] | None
-Target = float | Callable | np.ndarray | Sequence[float]
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Condition(ABC):
-    """Makes channels for a problem.
-
-    `sigma` is the noise of the targets: a number, one per point, "unknown", or None for exact ones, which count as
-    known up to `tolerance` where a method needs a likelihood; without one, up to what the trained network reaches. `weight`
-    replaces the loss weight of the condition's kind.
-    """
-
-    kind: ClassVar[Kind]
-    sigma: Sigma = None
-    tolerance: float | None = None
-    weight: float | None = None
-    name: str = ""
-
-    @property
-    def label(self) -> str:
-        return self.name or type(self).__name__.lower()
-
-    @abstractmethod
-    def channel(self, problem: "Problem", key: PRNGKeyArray) -> Channel: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,20 +27,28 @@ class Equation(Condition):
     """
 
     kind: ClassVar[Kind] = "equation"
-    operator: Callable
+    operator: Callable[..., Any]
     target: Target = 0.0
     points: Any = None
     given: Mapping[str, Any] | None = None
 
-    def channel(self, problem: "Problem", key: PRNGKeyArray) -> Channel:
+    @property
+    def what(self) -> str:
+        return "equation"
+
+    def in_full(self, fields: Sequence[str]) -> str:
+        name = getattr(self.operator, "__name__", "<lambda>")
+        return self.what if name in ("<lambda>", self.what) else f"{self.what} {name}"
+
+    def channel(self, context: Context, key: PRNGKeyArray) -> Channel:
         if self.points is not None:
-            return _channel(
-                self, problem, self.operator, self.target, own_points(self.points, self.label, problem.domain), self.given
+            return make_channel(
+                self, context, self.operator, self.target, own_points(self.points, self.label, context.domain), self.given
             )
         if self.given:
             names = ", ".join(self.given)
             raise InputError(f"{self.label}: the given {names} belongs to points; say which with points=.")
-        return _channel(self, problem, self.operator, self.target, problem.collocation(key), sampled=True)
+        return make_channel(self, context, self.operator, self.target, context.collocation(key), sampled=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,24 +67,31 @@ class Robin(Condition):
     points: Any = None
     normals: Any = None
 
-    def channel(self, problem: "Problem", key: PRNGKeyArray) -> Channel:
-        space = problem.domain.space
+    @property
+    def what(self) -> str:
+        return "boundary" if not self.b else "robin" if self.a else "neumann"
+
+    def in_full(self, fields: Sequence[str]) -> str:
+        return self.what + _of(self.field, fields) + (f" at {self.on}" if self.on else "")
+
+    def channel(self, context: Context, key: PRNGKeyArray) -> Channel:
+        space = context.domain.space
         if self.points is None:
-            faces = problem.domain.faces(self.on)
+            faces = context.domain.faces(self.on)
             timelike = [face.name for face in faces if not _outward(face).any()]
             if self.b and timelike:
                 reason = "time has no normal; for u.t use Initial(..., order=1) or an Equation"
                 raise InputError(f"{self.label} cannot be on {timelike[0]}: {reason}.")
-            points = problem.on_faces(faces, key)
+            points = context.on_faces(faces, key)
             normals = np.repeat([_outward(face) for face in faces], len(points) // len(faces), axis=0)
         else:
-            points = own_points(self.points, self.label, problem.domain)
+            points = own_points(self.points, self.label, context.domain)
             if self.on is not None:
                 raise InputError(f"{self.label}: say either on= or points=, not both.")
             normals = self._own_normals(len(points), len(space))
-        given = {f"normal_{name}": normals[:, i] for i, name in enumerate(space)} if self.b else None
-        operator = _Flux(problem.field_name(self.field), self.a, self.b, space)
-        return _channel(self, problem, operator, self.target, points, given, sampled=self.points is None)
+        operator = Flux(context.field_name(self.field), self.a, self.b, space)
+        given = {name: normals[:, i] for i, name in enumerate(operator.normals)}
+        return make_channel(self, context, operator, self.target, points, given, sampled=self.points is None)
 
     def _own_normals(self, points: int, dimension: int) -> np.ndarray:
         if not self.b:
@@ -119,14 +105,41 @@ class Robin(Condition):
         return normals
 
 
-def Dirichlet(target: Target = 0.0, **where: Any) -> Robin:  # noqa: N802  (named like the other conditions)
-    """The value of a field on faces of the domain, or at your own points."""
-    return Robin(1.0, 0.0, target, **{"name": "boundary", **where})
+def Dirichlet(  # noqa: N802  (named like the other conditions)
+    target: Target = 0.0,
+    *,
+    on: str | None = None,
+    field: str | None = None,
+    points: Any = None,
+    sigma: Sigma = None,
+    tolerance: float | None = None,
+    weight: float | None = None,
+    name: str = "",
+) -> Robin:
+    """The value of a field on faces of the domain (`on="x=0"`; all of space by default), or at your own points.
+
+    `target` is a number, a function of the coordinates, or one value per point. The other options are those of `Condition`.
+    """
+    return Robin(1.0, 0.0, target, on, field, points, sigma=sigma, tolerance=tolerance, weight=weight, name=name)
 
 
-def Neumann(target: Target = 0.0, **where: Any) -> Robin:  # noqa: N802
-    """The outward normal derivative on faces of the domain, or at your own points with their `normals`."""
-    return Robin(0.0, 1.0, target, **{"name": "neumann", **where})
+def Neumann(  # noqa: N802
+    target: Target = 0.0,
+    *,
+    on: str | None = None,
+    field: str | None = None,
+    points: Any = None,
+    normals: Any = None,
+    sigma: Sigma = None,
+    tolerance: float | None = None,
+    weight: float | None = None,
+    name: str = "",
+) -> Robin:
+    """The outward normal derivative of a field on faces of the domain, or at your own points with their `normals`.
+
+    `target` is a number, a function of the coordinates, or one value per point. The other options are those of `Condition`.
+    """
+    return Robin(0.0, 1.0, target, on, field, points, normals, sigma=sigma, tolerance=tolerance, weight=weight, name=name)
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,29 +151,63 @@ class Periodic(Condition):
     order: int = 1
     field: str | None = None
 
-    def channel(self, problem: "Problem", key: PRNGKeyArray) -> Channel:
-        if self.along not in problem.domain.coordinates:
-            raise unknown_name("coordinate", self.along, problem.domain.coordinates)
-        low, high = (problem.on_faces([face], key) for face in problem.domain.faces(self.along))
-        operator = _Derivatives(problem.field_name(self.field), tuple((self.along,) * n for n in range(self.order + 1)))
-        return _channel(self, problem, operator, 0.0, low, partner=high, sampled=True)
+    @property
+    def what(self) -> str:
+        return "periodic"
+
+    def in_full(self, fields: Sequence[str]) -> str:
+        return f"{self.what} along {self.along}" + _of(self.field, fields)
+
+    def channel(self, context: Context, key: PRNGKeyArray) -> Channel:
+        if self.along not in context.domain.coordinates:
+            raise unknown_name("coordinate", self.along, context.domain.coordinates)
+        low, high = (context.on_faces([face], key) for face in context.domain.faces(self.along))
+        operator = Derivatives(context.field_name(self.field), tuple((self.along,) * n for n in range(self.order + 1)))
+        return make_channel(self, context, operator, 0.0, low, partner=high, sampled=True)
 
 
 @dataclass(frozen=True, eq=False)
 class Initial(Condition):
-    """The value of a field, or its time derivative of the given order, when time begins."""
+    """The value of a field, or its time derivative of the given order, when time begins.
+
+    `target` is a number, a function of the space coordinates, or one value for each of your own `points` in space.
+    """
 
     kind: ClassVar[Kind] = "initial"
     target: Target
     field: str | None = None
     order: int = 0
+    points: Any = None
 
-    def channel(self, problem: "Problem", key: PRNGKeyArray) -> Channel:
-        if TIME not in problem.domain.coordinates:
+    @property
+    def what(self) -> str:
+        return "initial"
+
+    def in_full(self, fields: Sequence[str]) -> str:
+        if not self.order:
+            return self.what + _of(self.field, fields)
+        return f"{self.what} of {self.field or fields[0]}.{TIME * self.order}"
+
+    def channel(self, context: Context, key: PRNGKeyArray) -> Channel:
+        domain = context.domain
+        if TIME not in domain.coordinates:
             raise InputError("an initial condition needs time: add a coordinate t to the box.")
-        points = problem.on_faces(problem.domain.faces(TIME)[:1], key)
-        operator = _Derivatives(problem.field_name(self.field), ((TIME,) * self.order,))
-        return _channel(self, problem, operator, self.target, points, sampled=True)
+        points = (
+            context.on_faces(domain.faces(TIME)[:1], key)
+            if self.points is None
+            else own_points(self._when_time_begins(domain), self.label, domain)
+        )
+        operator = Derivatives(context.field_name(self.field), ((TIME,) * self.order,))
+        return make_channel(self, context, operator, self.target, points, sampled=self.points is None)
+
+    def _when_time_begins(self, domain: Box) -> Float[np.ndarray, "n d"]:
+        """The user's points in space with the time when it begins among their coordinates."""
+        if not domain.space:
+            raise InputError(
+                f"{self.label}: there are no points in space where time is the only coordinate; leave out points=."
+            )
+        axis = domain.axis(TIME)
+        return np.insert(as_columns(self.points, self.label, domain.space), axis, domain.lower[axis], axis=1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,11 +223,19 @@ class Data(Condition):
     sigma: Sigma = field(default="unknown", kw_only=True)
     held_out: bool = field(default=False, kw_only=True)
     field: str | None = None
-    operator: Callable | None = None
+    operator: Callable[..., Any] | None = None
 
-    def channel(self, problem: "Problem", key: PRNGKeyArray) -> Channel:
-        operator = self.operator or _Derivatives(problem.field_name(self.field), ((),))
-        return _channel(self, problem, operator, self.values, own_points(self.points, self.label, problem.domain))
+    @property
+    def what(self) -> str:
+        return "data" + (HELD_OUT if self.held_out else "")
+
+    def in_full(self, fields: Sequence[str]) -> str:
+        of = "" if self.operator else _of(self.field, fields)
+        return f"data{of}" + (HELD_OUT if self.held_out else "")
+
+    def channel(self, context: Context, key: PRNGKeyArray) -> Channel:
+        operator = self.operator or Derivatives(context.field_name(self.field), ((),))
+        return make_channel(self, context, operator, self.values, own_points(self.points, self.label, context.domain))
 
     def parted(self, share: float, key: PRNGKeyArray) -> "tuple[Data, Data]":
         """These measurements without a random share of them, and that share, held out."""
@@ -188,11 +243,13 @@ class Data(Condition):
         order = np.asarray(jax.random.permutation(key, len(points)))
         number = round(share * len(points))
 
-        def part(chosen: np.ndarray, **changes: Any) -> Data:
-            sigma = np.asarray(self.sigma)[chosen] if np.ndim(self.sigma) > 0 else self.sigma  # type: ignore[arg-type]
-            return replace(self, points=points[chosen], values=values[chosen], sigma=sigma, **changes)
+        def part(chosen: np.ndarray) -> Data:
+            one_each = self.sigma is not None and np.ndim(self.sigma) > 0
+            sigma: Sigma = np.asarray(self.sigma)[chosen] if one_each else self.sigma
+            return replace(self, points=points[chosen], values=values[chosen], sigma=sigma)
 
-        return part(np.sort(order[number:])), part(np.sort(order[:number]), held_out=True, name=self.label + HELD_OUT)
+        held_out = replace(part(np.sort(order[:number])), held_out=True, name=self.label + HELD_OUT)
+        return part(np.sort(order[number:])), held_out
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,119 +259,21 @@ class Constant(Condition):
     kind: ClassVar[Kind] = "constraint"
     field: str
 
-    def channel(self, problem: "Problem", key: PRNGKeyArray) -> Channel:
-        operator = _Derivatives(problem.field_name(self.field), ((),))
-        return _channel(self, problem, operator, 0.0, problem.collocation(key), centred=True, sampled=True)
-
-
-# The operators of the conditions above, as values: two that are equal share their compiled code.
-
-
-@dataclass(frozen=True)
-class _Derivatives:
-    """Derivatives of one field, each along a tuple of coordinates."""
-
-    field: str
-    along: tuple[tuple[str, ...], ...]
-
     @property
-    def __signature__(self) -> inspect.Signature:
-        return inspect.Signature([inspect.Parameter(self.field, inspect.Parameter.KEYWORD_ONLY)])
+    def what(self) -> str:
+        return "constant"
 
-    def __call__(self, **fields: Field) -> list[Array]:
-        return [fields[self.field].diff(*names) for names in self.along]
+    def in_full(self, fields: Sequence[str]) -> str:
+        return f"{self.what} {self.field}"
 
-
-@dataclass(frozen=True)
-class _Flux:
-    """a u + b du/dn, with the normal given at each point."""
-
-    field: str
-    a: float
-    b: float
-    space: tuple[str, ...]
-
-    @property
-    def __signature__(self) -> inspect.Signature:
-        return inspect.Signature([inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY) for name in (self.field, "p")])
-
-    def __call__(self, **known: Any) -> Array:
-        u, p = known[self.field], known["p"]
-        flux = self.a * u
-        if self.b:
-            flux += self.b * sum(u.diff(name) * getattr(p, f"normal_{name}") for name in self.space)
-        return flux
+    def channel(self, context: Context, key: PRNGKeyArray) -> Channel:
+        operator = Derivatives(context.field_name(self.field), ((),))
+        return make_channel(self, context, operator, 0.0, context.collocation(key), centred=True, sampled=True)
 
 
-def _channel(
-    condition: Condition,
-    problem: "Problem",
-    function: Callable,
-    target: Target,
-    points: Float[Array, "n d"],
-    given: Mapping[str, Any] | None = None,
-    **options: Any,
-) -> Channel:
-    label, n = condition.label, len(points)
-    per_point = np.asarray(condition.sigma).ndim > 0 or (not callable(target) and np.ndim(target) > 0)
-    if options.get("sampled") and per_point and points.shape[1] > 1:
-        raise InputError(f"{label}: one value per point belongs to points of your own; say which with points=.")
-    for name in given or {}:
-        if name in (*problem.names.fields, *problem.names.coordinates, *problem.names.unknowns, "p"):
-            raise InputError(f"{label}: the name {name!r} of a given value is taken; choose another.")
-    values = {name: per_point_values(value, n, f"{name} in {label}") for name, value in (given or {}).items()}
-    operator = Operator(function, problem.names, tuple(values))
-    noise, sigma, estimated = _noise(condition, n)
-    return Channel(
-        name=label,
-        kind=condition.kind,
-        operator=operator,
-        points=points,
-        target=_rows(target, problem.domain, points, operator.size, label),
-        sigma=sigma,
-        noise=noise,
-        estimated=estimated,
-        given=values,
-        weight=condition.weight,
-        target_moves=callable(target),
-        **options,
-    )
-
-
-def _rows(target: Target, domain: Box, points: Array, size: int, label: str) -> Float[Array, "n k"]:
-    """Targets as one row per point."""
-    if callable(target):
-        rows = at_points(target, domain.coordinates, points)
-        if not isinstance(rows, jax.core.Tracer):  # where points are redrawn in training there is nothing to look at yet
-            check_finite(np.asarray(rows), f"the values of {label}")
-    else:
-        array = as_numbers(target, f"the values of {label}")
-        check_finite(array, f"the values of {label}")
-        if array.ndim == 0:
-            return jnp.full((len(points), size), float(array))
-        rows = jnp.asarray(array[:, None] if array.ndim == 1 else array)
-    if rows.shape != (len(points), size):
-        raise InputError(
-            f"{label} has values of shape {rows.shape} for {len(points)} points; they must be ({len(points)}, {size})."
-        )
-    return rows
-
-
-def _noise(condition: Condition, n: int) -> tuple[Noise, Float[Array, "#n"], bool]:
-    """The kind of noise, its sigma, and whether that is only a first guess."""
-    label, sigma, tolerance = condition.label, condition.sigma, condition.tolerance
-    if tolerance is not None and not tolerance > 0:
-        raise InputError(f"the tolerance of {label} must be positive, not {tolerance}.")
-    if sigma is None or isinstance(sigma, str):
-        if sigma not in (None, "unknown"):
-            raise InputError(f"sigma of {label} must be a number, one per point, 'unknown' or None, not {sigma!r}.")
-        first = TOLERANCE if sigma or tolerance is None else tolerance
-        return "unknown" if sigma else "exact", jnp.full(1, first), bool(sigma) or tolerance is None
-    array = as_numbers(sigma, f"sigma of {label}")
-    if not np.all(array > 0) or not np.all(np.isfinite(array)):
-        raise InputError(f"sigma of {label} must be positive; use None for values that are exact.")
-    sigmas = jnp.full(1, float(array)) if array.ndim == 0 else per_point_values(array, n, f"sigma of {label}")
-    return "known", sigmas, False
+def _of(field: str | None, fields: Sequence[str]) -> str:
+    """The field that a condition is about, where there are others."""
+    return f" of {field}" if field and len(fields) > 1 else ""
 
 
 def _outward(face: Face) -> np.ndarray:

@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from ..errors import InputError, unknown_name
+from ..errors import InputError, shown, unknown_name
 
 TIME = "t"  # the coordinate that carries the initial condition; all others are space
 
@@ -32,30 +32,36 @@ class Box(eqx.Module):
             raise InputError("a box needs at least one coordinate, as in Box(x=(-1, 1)).")
         for name, ends in intervals.items():
             if not _is_interval(ends):
-                raise InputError(f"the interval of {name} must be (low, high) with low < high, not {ends!r}.")
-            if name == "p":
-                raise InputError("a coordinate cannot be called p: operators use that name for the whole point.")
+                raise InputError(f"the interval of {name} must be (low, high) with low < high, not {shown(ends)}.")
         self.coordinates = tuple(intervals)
         self.lower = tuple(float(low) for low, _ in intervals.values())
         self.upper = tuple(float(high) for _, high in intervals.values())
 
+    def __repr__(self) -> str:
+        ends = zip(self.coordinates, self.lower, self.upper, strict=True)
+        return f"Box({', '.join(f'{name}=({low:g}, {high:g})' for name, low, high in ends)})"
+
     @property
     def dimension(self) -> int:
+        """How many coordinates there are, time included."""
         return len(self.coordinates)
 
     @property
     def space(self) -> tuple[str, ...]:
+        """The coordinates without time."""
         return tuple(name for name in self.coordinates if name != TIME)
 
     def axis(self, name: str) -> int:
+        """The place of a coordinate among all."""
         if name not in self.coordinates:
             raise unknown_name("coordinate", name, self.coordinates)
         return self.coordinates.index(name)
 
     def contains(self, points: np.ndarray) -> np.ndarray:
         """Which points lie in the box, its faces included."""
-        slack = 1e-6 * (np.asarray(self.upper) - np.asarray(self.lower))
-        return np.all((points >= np.asarray(self.lower) - slack) & (points <= np.asarray(self.upper) + slack), axis=-1)
+        lower, upper = np.asarray(self.lower), np.asarray(self.upper)
+        slack = 1e-6 * (upper - lower)
+        return np.asarray(np.all((points >= lower - slack) & (points <= upper + slack), axis=-1))
 
     def points(self, n: int, sampling: str = "grid", *, key: PRNGKeyArray | None = None) -> Float[Array, "n d"]:
         """`n` points in the box, faces included for a grid."""
@@ -136,7 +142,8 @@ def unit_points(n: int, dimension: int, sampling: str, *, key: PRNGKeyArray | No
         return _mesh([np.linspace(0, 1, count) for count in grid_counts(n, dimension)])
     if key is None:
         raise InputError(f"{sampling} sampling is random: pass a key.")
-    return _random_points(key, n, dimension, sampling)
+    drawn: Array = _random_points(key, n, dimension, sampling)
+    return drawn
 
 
 @functools.partial(jax.jit, static_argnums=(1, 2, 3))

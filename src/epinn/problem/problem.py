@@ -5,67 +5,28 @@ import math
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from types import EllipsisType
+from typing import Any, get_args
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from ..derivatives.field import Names, at_points, same_function
+from ..derivatives.field import Names, at_points
 from ..derivatives.network import AbstractNetwork, Opaque, Solution
-from ..errors import InputError, unknown_name
+from ..errors import InputError, shown, unknown_name
 from .channel import Channel
-from .conditions import Condition, Constant, Data, Dirichlet, Equation, Initial
-from .domain import SAMPLINGS, Box, Face
+from .condition import Condition
+from .conditions import Constant, Data
+from .context import Context, Points
+from .domain import Box
+from .precision import UnknownNoise
+from .sameness import same_value
+from .shorthand import Slot, Unknown, as_conditions, as_unknown, named
 
-COLLOCATION = {1: 128, 2: 1024}  # by dimension; 4096 above
-PER_FACE = {1: 1, 2: 64}  # by dimension; 256 above
 SUMMARY_GRID = {1: 101, 2: 33, 3: 17}  # points along each coordinate when a field is averaged
-SLOTS = ("equation", "boundary", "initial", "data", "extra")
-
-
-@dataclass(frozen=True)
-class Unknown:
-    """A parameter to be inferred: where to start, and how far around it a Bayesian method should look.
-
-    With `positive`, the logarithm is what is inferred: start at `guess`, `scale` is relative. `exact`, if known, is
-    only used to judge the result.
-    """
-
-    guess: float = 1.0
-    scale: float = 1.0
-    positive: bool = False
-    exact: float | None = None
-
-    def __post_init__(self) -> None:
-        if self.positive and self.guess <= 0:
-            raise InputError(f"an unknown that is positive needs a positive guess, not {self.guess}.")
-        if not self.scale > 0:
-            raise InputError(f"the scale of an unknown must be positive, not {self.scale}.")
-
-    @property
-    def raw(self) -> float:
-        return math.log(self.guess) if self.positive else self.guess
-
-
-@dataclass(frozen=True)
-class Points:
-    """How the points of equations and conditions are chosen; None leaves a number to the dimension of the domain.
-
-    `boundary` counts the points on each face. With `resample` = k the points are drawn anew every k steps.
-    """
-
-    collocation: int | None = None
-    boundary: int | None = None
-    sampling: str | None = None
-    resample: int = 0
-
-    def __post_init__(self) -> None:
-        if any(n is not None and n < 1 for n in (self.collocation, self.boundary)) or self.resample < 0:
-            raise InputError("numbers of points must be at least 1, and resample must not be negative.")
-        if self.sampling is not None and self.sampling not in SAMPLINGS:
-            raise unknown_name("sampling", self.sampling, SAMPLINGS)
+SLOTS: tuple[Slot, ...] = get_args(Slot)
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,9 +49,9 @@ class Disturbance:
 class Problem:
     """Everything that is known about a solution.
 
-    `equation`, `boundary`, `initial`, `data` and `extra` each take one condition or a list; a plain function is an
-    equation, a plain number a Dirichlet value. Fields named in `positive` are positive everywhere. `exact` is a function
-    of the coordinates by name, with one value per field.
+    `equation`, `boundary`, `initial`, `data` and `extra` each take one condition, a list, or a dictionary of them by name; a
+    plain function is an equation, a plain number a Dirichlet value. Fields named in `positive` are positive everywhere.
+    `exact` is a function of the coordinates by name, with one value per field. `name` is what reports call the problem.
     """
 
     domain: Box
@@ -102,30 +63,35 @@ class Problem:
     fields: Sequence[str] = ("u",)
     positive: Sequence[str] = ()
     unknowns: Mapping[str, Unknown | float] = field(default_factory=dict)
-    exact: Callable | None = None
+    exact: Callable[..., Any] | None = None
     points: Points = Points()
-    name: str = "problem"
+    name: str = ""
     disturbance: Disturbance | None = None
 
     def __post_init__(self) -> None:
-        put = lambda name, value: object.__setattr__(self, name, value)  # noqa: E731
-        put("fields", (self.fields,) if isinstance(self.fields, str) else tuple(self.fields))
-        put("positive", (self.positive,) if isinstance(self.positive, str) else tuple(self.positive))
+        for name in ("fields", "positive"):
+            given = getattr(self, name)
+            self._set(name, (given,) if isinstance(given, str) else tuple(given))
         for name in self.positive:
             if name not in self.fields:
                 raise unknown_name("field", name, self.fields)
-        put("unknowns", {n: _unknown(n, u) for n, u in self.unknowns.items()})
-        names = [*self.domain.coordinates, *self.fields, *self.unknowns, "p"]
+        self._set("unknowns", {name: as_unknown(name, given) for name, given in self.unknowns.items()})
+        names = [*self.domain.coordinates, *self.fields, *self.unknowns]
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
-            raise InputError(f"the name {twice[0]!r} is used twice among coordinates, fields, unknowns and p.")
-        seen: list[str] = []
+            raise InputError(f"the name {twice[0]!r} is used twice among coordinates, fields and unknowns.")
+        in_slots = {slot: as_conditions(getattr(self, slot), slot) for slot in SLOTS}
+        distinct = iter(named([condition for slot in SLOTS for condition in in_slots[slot]], self.fields))
         for slot in SLOTS:
-            put(slot, tuple(_distinct(condition, seen) for condition in _conditions(getattr(self, slot), slot)))
+            self._set(slot, tuple(next(distinct) for _ in in_slots[slot]))
         if not self.conditions:
             raise InputError("a problem needs at least one condition: an equation, boundary values or data.")
-        if self.points.resample and self.sampling == "grid":
+        if self.points.resample and self.context.sampling == "grid":
             raise InputError("a grid is the same every time; to resample, use the sampling uniform, latin or sobol.")
+
+    def _set(self, name: str, value: Any) -> None:
+        """Put what the user wrote into its full form, while the problem is made."""
+        object.__setattr__(self, name, value)
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
@@ -135,7 +101,7 @@ class Problem:
 
     def held_out(self) -> tuple[Channel, ...]:
         """Measurements that nothing is trained on."""
-        return tuple(condition.channel(self, as_key(0)) for condition in self.data if _is_held_out(condition))
+        return tuple(condition.channel(self.context, as_key(0)) for condition in self.data if _is_held_out(condition))
 
     def holding_out(self, share: float, key: PRNGKeyArray | int) -> "Problem":
         """This problem with a random share of its measurements held out."""
@@ -151,41 +117,27 @@ class Problem:
         return Names(tuple(self.fields), self.domain.coordinates, tuple(self.unknowns), tuple(self.positive))
 
     @property
-    def sampling(self) -> str:
-        return self.points.sampling or ("grid" if self.domain.dimension == 1 else "sobol")
+    def context(self) -> Context:
+        """What the conditions need to know of this problem."""
+        return Context(self.domain, self.names, self.points)
 
     def field_name(self, name: str | None) -> str:
-        """The field meant by `name`; the only one when there is no choice."""
-        if name is None:
-            if len(self.fields) > 1:
-                known = ", ".join(self.fields)
-                raise InputError(f"this problem has the fields {known}: say which one, as in field={self.fields[0]!r}.")
-            return self.fields[0]
-        if name not in self.fields:
-            raise unknown_name("field", name, self.fields)
-        return name
-
-    def collocation(self, key: PRNGKeyArray) -> Float[Array, "n d"]:
-        n = self.points.collocation or COLLOCATION.get(self.domain.dimension, 4096)
-        return self.domain.points(n, self.sampling, key=key)
-
-    def on_faces(self, faces: Sequence[Face], key: PRNGKeyArray) -> Float[Array, "n d"]:
-        n = self.points.boundary or PER_FACE.get(self.domain.dimension, 256)
-        return jnp.concatenate([face.points(n, self.sampling, key=key) for face in faces])
+        """The field meant by `name`; without one, the only field there is."""
+        return self.context.field_name(name)
 
     def channels(self, key: PRNGKeyArray | int = 0) -> tuple[Channel, ...]:
         """All conditions as channels, with points drawn by `key`. Conditions that sample the interior share its points."""
         key = as_key(key)
         interior_key, face_key = jax.random.split(key)
         made = tuple(
-            condition.channel(self, interior_key if condition.kind in ("equation", "constraint") else face_key)
+            condition.channel(self.context, interior_key if condition.kind in ("equation", "constraint") else face_key)
             for condition in self.conditions
         )
         return made if self.disturbance is None else self.disturbance(made)
 
     def elsewhere(self, key: PRNGKeyArray | int = 0) -> tuple[Channel, ...]:
         """The channels at other points than those of `channels(key)`, where points are chosen and not given."""
-        sampling = "latin" if self.sampling == "grid" else self.sampling
+        sampling = "latin" if self.context.sampling == "grid" else self.context.sampling
         other = dataclasses.replace(self, points=dataclasses.replace(self.points, sampling=sampling, resample=0))
         pairs = zip(self.channels(key), other.channels(jax.random.fold_in(as_key(key), 1)), strict=True)
         return tuple(there if here.target_moves or np.ptp(here.target) == 0 else here for here, there in pairs)
@@ -197,8 +149,8 @@ class Problem:
             if kind not in known:
                 raise unknown_name("kind of condition", kind, known)
             if not 0 < sigma < math.inf:
-                raise InputError(f"the noise on {kind} must be a positive number, not {sigma}.")
-            if any(c.noise == "unknown" for c in self.channels(0) if c.kind == kind):
+                raise InputError(f"the noise on {kind} must be a positive number, not {shown(sigma)}.")
+            if any(isinstance(c.precision, UnknownNoise) for c in self.channels(0) if c.kind == kind):
                 raise InputError(f"the noise on {kind} is unknown already, so no known noise can be added to it.")
         if self.points.resample:
             raise InputError("noise on conditions belongs to fixed points: set points.resample=0.")
@@ -212,6 +164,14 @@ class Problem:
         if self.exact is not None and self.exact_at(self.domain.grid(2)).shape[1] != len(self.fields):
             raise InputError(f"exact must return one value for each of the fields {', '.join(self.fields)}.")
 
+    def same_as(self, other: "Problem") -> bool:
+        """Whether a solution of the other problem is trained on the very same things, whoever built the problems and when.
+
+        Names of the problems, exact solutions and held-out measurements take no part in training, and may differ.
+        """
+        mine, its = ((p.context, p.conditions, p.points, p.disturbance, _starts(p.parameters)) for p in (self, other))
+        return same_value(mine, its)
+
     def check_same_equations(self, other: "Problem") -> None:
         """Refuse to train another problem together with this one unless they differ in numbers only."""
         if len(self.conditions) != len(other.conditions):
@@ -219,13 +179,23 @@ class Problem:
         for mine, its in zip(self.conditions, other.conditions, strict=True):
             for part in ("operator", "target"):
                 a, b = getattr(mine, part, None), getattr(its, part, None)
-                if (callable(a) or callable(b)) and not same_function(a, b):
+                if (callable(a) or callable(b)) and not same_value(a, b):
                     raise InputError(
                         f"the function behind {mine.label!r} differs between seeds; seeds that run together may differ in data "
                         "and target values only, so put what differs there, or run the seeds one by one."
                     )
 
-    def with_points(self, **changes: Any) -> "Problem":
+    def with_points(
+        self,
+        *,
+        collocation: int | EllipsisType | None = ...,
+        boundary: int | EllipsisType | None = ...,
+        sampling: str | EllipsisType | None = ...,
+        resample: int | EllipsisType = ...,
+    ) -> "Problem":
+        """This problem with its points chosen differently; what is left out stays as it is. See `Points`."""
+        given = {"collocation": collocation, "boundary": boundary, "sampling": sampling, "resample": resample}
+        changes: dict[str, Any] = {name: value for name, value in given.items() if value is not ...}
         return dataclasses.replace(self, points=dataclasses.replace(self.points, **changes))
 
     def solution(self, network: AbstractNetwork) -> Solution:
@@ -237,11 +207,11 @@ class Problem:
     @property
     def parameters(self) -> dict[str, Unknown]:
         """The unknown parameters."""
-        return dict(self.unknowns)  # type: ignore[arg-type]
+        return {name: as_unknown(name, unknown) for name, unknown in self.unknowns.items()}
 
     def exact_at(self, points: Float[Array, "n d"]) -> Float[Array, "n fields"]:
         if self.exact is None:
-            raise InputError(f"{self.name} has no exact solution.")
+            raise InputError(f"{self.name or 'this problem'} has no exact solution; give it one with exact=.")
         return at_points(self.exact, self.domain.coordinates, points)
 
     def exact_solution(self) -> Solution:
@@ -275,12 +245,12 @@ class Problem:
         return solution.unknowns | {name: jnp.mean(values[:, self.fields.index(name)]) for name in averaged}
 
     def sensors(self, field_name: str | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Points and values of the direct measurements of a field, for pictures."""
+        """Points and values of the direct measurements of a field, by default the first one."""
         wanted = field_name or self.fields[0]
         found = [d for d in self.data if isinstance(d, Data) and d.operator is None and self.field_name(d.field) == wanted]
         if not found:
             return np.zeros((0, self.domain.dimension)), np.zeros(0)
-        channels = [d.channel(self, as_key(0)) for d in found]
+        channels = [d.channel(self.context, as_key(0)) for d in found]
         return np.concatenate([c.points for c in channels]), np.concatenate([c.target[:, 0] for c in channels])
 
 
@@ -298,52 +268,6 @@ def as_key(key: PRNGKeyArray | int) -> PRNGKeyArray:
     return jax.random.key(key) if isinstance(key, int | np.integer) else key
 
 
-def as_points(points: Any, domain: Box) -> Float[Array, "n d"]:
-    """Points of a user as an array with one row each; a flat array is fine in one dimension."""
-    array = jnp.asarray(points, dtype=float)
-    array = array[:, None] if array.ndim == 1 and domain.dimension == 1 else array
-    if array.ndim != 2 or array.shape[1] != domain.dimension:
-        names = ", ".join(domain.coordinates)
-        raise InputError(f"points must have shape (n, {domain.dimension}), one column for each of {names}; got {array.shape}.")
-    return array
-
-
-def _conditions(given: Any, slot: str) -> list[Condition]:
-    """The short forms a user may write, as conditions."""
-    if given is None:
-        return []
-    if isinstance(given, Condition):
-        return [given]
-    if isinstance(given, Mapping) and slot == "equation":
-        return [Equation(operator, name=name) for name, operator in given.items()]
-    if isinstance(given, list | tuple):
-        return [condition for part in given for condition in _conditions(part, slot)]
-    if slot == "equation" and callable(given):
-        return [Equation(given)]
-    if callable(given) or isinstance(given, int | float):
-        if slot == "boundary":
-            return [Dirichlet(given)]
-        if slot == "initial":
-            return [Initial(given)]
-    examples = {"equation": "a function", "boundary": "Dirichlet(0.0)", "initial": "Initial(...)", "data": "Data(x, u)"}
-    what = repr(given) if isinstance(given, int | float | str) else f"a {type(given).__name__}"
-    raise InputError(f"{slot} cannot be {what}; use {examples.get(slot, 'a condition')}.")
-
-
-def _unknown(name: str, given: Any) -> Unknown:
-    if isinstance(given, Unknown):
-        return given
-    try:
-        return Unknown(float(given))
-    except (TypeError, ValueError):
-        raise InputError(f"the unknown {name} needs a number to start from, not {given!r}.") from None
-
-
-def _distinct(condition: Condition, seen: list[str]) -> Condition:
-    """The condition under a name that no earlier one has."""
-    label, n = condition.label, 1
-    while label in seen:
-        n += 1
-        label = f"{condition.label} {n}"
-    seen.append(label)
-    return condition if label == condition.label else dataclasses.replace(condition, name=label)
+def _starts(unknowns: Mapping[str, Unknown]) -> dict[str, Unknown]:
+    """Unknowns without their exact values, which are only used to judge results."""
+    return {name: dataclasses.replace(unknown, exact=None) for name, unknown in unknowns.items()}

@@ -5,8 +5,9 @@ from jaxtyping import Array, PRNGKeyArray
 
 from ..derivatives.field import Field
 from ..problem.conditions import Dirichlet
+from ..problem.context import Points
 from ..problem.domain import Box
-from ..problem.problem import Points, Problem, as_key
+from ..problem.problem import Problem, as_key
 from .poisson1d import exact, exact_xx
 from .sensors import measure
 

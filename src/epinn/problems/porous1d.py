@@ -7,8 +7,9 @@ from jaxtyping import Array, PRNGKeyArray
 
 from ..derivatives.field import Field
 from ..problem.conditions import Dirichlet
+from ..problem.context import Points
 from ..problem.domain import Box
-from ..problem.problem import Points, Problem, as_key
+from ..problem.problem import Problem, as_key
 from .sensors import measure
 
 EFFECTIVE_VISCOSITY = 1e-3

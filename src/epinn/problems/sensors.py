@@ -1,6 +1,7 @@
 """Simulated measurements of an exact solution: the one way in which shipped problems get their data."""
 
 from collections.abc import Callable
+from typing import Any
 
 import jax
 import numpy as np
@@ -15,7 +16,12 @@ SUP_NORM_GRID = {1: 2001, 2: 201, 3: 41}  # points along each coordinate
 
 
 def measure(
-    domain: Box, exact: Callable, points: Float[Array, "n d"], noise: float, key: PRNGKeyArray, field: str | None = None
+    domain: Box,
+    exact: Callable[..., Any],
+    points: Float[Array, "n d"],
+    noise: float,
+    key: PRNGKeyArray,
+    field: str | None = None,
 ) -> list[Data]:
     """Values of the exact solution at `points` with Gaussian noise of sd `noise` times its largest magnitude.
 

@@ -1,6 +1,5 @@
 """Settings of the base PINN, and what they make: networks, untrained solutions, channels."""
 
-import dataclasses
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from ..derivatives.network import MLP, Encoding, Frozen, Solution, check_archite
 from ..errors import InputError
 from ..problem.channel import Channel
 from ..problem.domain import Box
+from ..problem.precision import Exact
 from ..problem.problem import Problem
 from .adam import Descent
 from .seeds import Keys, over_seeds, runs_once, stack, unstack
@@ -82,7 +82,7 @@ class Base:
         if self.tolerance is None:
             return made
         return tuple(
-            dataclasses.replace(c.with_sigma(self.tolerance), estimated=False) if c.estimated and c.noise == "exact" else c
+            c.with_sigma(self.tolerance).settled() if isinstance(c.precision, Exact) and not c.precision.given else c
             for c in made
         )
 

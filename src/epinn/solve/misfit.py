@@ -10,6 +10,7 @@ from jaxtyping import Array, Float
 from ..derivatives.jet import Jet
 from ..derivatives.network import Solution
 from ..problem.channel import Channel, compare, push
+from ..problem.precision import Exact, KnownNoise, UnknownNoise
 from .objective import Residuals
 from .seeds import over_seeds
 
@@ -30,7 +31,7 @@ class Misfit(eqx.Module):
     def of(cls, channels: Sequence[Channel], solution: Solution) -> "Misfit":
         """Of a solution; all arrays have a leading seed axis."""
         found, nothing, sigma = (np.asarray(part) for part in _root_mean_squares(tuple(channels), solution))
-        known = np.asarray([channel.noise != "unknown" for channel in channels])
+        known = np.asarray([not isinstance(channel.precision, UnknownNoise) for channel in channels])
         nothing = np.where(np.isfinite(nothing), nothing, 0.0)
         return cls(np.where(np.isfinite(found), found, np.inf), nothing, np.where(known, sigma, np.inf))
 
@@ -43,7 +44,9 @@ class Misfit(eqx.Module):
     def in_words(self, seed: int, channels: Sequence[Channel]) -> str:
         """What is left of every condition, in units of its noise where that is known."""
         parts = [
-            f"{channel.name} {found / allowed:.2g} of its noise" if channel.noise == "known" else f"{channel.name} {found:.2g}"
+            f"{channel.name} {found / allowed:.2g} of its noise"
+            if isinstance(channel.precision, KnownNoise)
+            else f"{channel.name} {found:.2g}"
             for channel, found, allowed in zip(channels, self.rms[seed], self.allowed[seed], strict=True)
         ]
         return f"residuals: {', '.join(parts)}"
@@ -58,14 +61,14 @@ class Misfit(eqx.Module):
             )
             if (
                 found > max(1 + SURE / (2 * channel.target[0].size) ** 0.5, EXCESS) * allowed
-                if channel.noise == "known"
+                if isinstance(channel.precision, KnownNoise)
                 else found > max(FAR * allowed, UNSOLVED * nothing)
             )
         ]
 
 
 def _noise(channel: Channel) -> str:
-    return "tolerance" if channel.noise == "exact" else "noise"
+    return "tolerance" if isinstance(channel.precision, Exact) else "noise"
 
 
 @eqx.filter_jit

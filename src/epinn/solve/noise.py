@@ -16,7 +16,8 @@ import optax
 from jaxtyping import Array, Float
 
 from ..derivatives.network import Solution, trainable
-from ..problem.channel import TOLERANCE, Channel, push, residuals
+from ..problem.channel import Channel, push, residuals
+from ..problem.precision import TOLERANCE, UnknownNoise
 from .misfit import residuals_of_zero
 from .objective import Objective
 from .precision import in_double
@@ -38,14 +39,15 @@ def first_guess(channels: tuple[Channel, ...], solution: Solution) -> tuple[Chan
     def one(channels: tuple[Channel, ...], solution: Solution) -> tuple[Channel, ...]:
         sizes = rms_of_zero(channels, solution)
         return tuple(
-            _guess(channel, size) if channel.estimated else channel for channel, size in zip(channels, sizes, strict=True)
+            channel if channel.precision.is_settled else _guess(channel, size)
+            for channel, size in zip(channels, sizes, strict=True)
         )
 
     return over_seeds(one, channels, solution)
 
 
 def _guess(channel: Channel, size: Float[Array, ""]) -> Channel:
-    if channel.noise == "unknown":
+    if isinstance(channel.precision, UnknownNoise):
         return channel.with_sigma(FIRST * root_mean_square(channel.target) + 1e-12)
     small = (channel.kind == "equation") & (size > 0)
     return channel.with_sigma(TOLERANCE * jnp.where(small, jnp.minimum(size, 1.0), 1.0))
@@ -62,7 +64,7 @@ def estimate_sigma(
 
     All arrays have a leading seed axis. The leverages are those at the sigma that the channels have so far.
     """
-    if not any(channel.estimated for channel in channels):
+    if all(channel.precision.is_settled for channel in channels):
         return channels
     return _estimated(channels, elsewhere, solution, jnp.asarray(_used_up(channels, solution, objective, prior)))
 
@@ -78,10 +80,10 @@ def _estimated(
         fresh = residuals(elsewhere, solution)
         return tuple(
             _from_readings(channel, row, used[i])
-            if channel.noise == "unknown"
-            else channel.with_sigma(jnp.maximum(root_mean_square(other), LEAST * sizes[i] + 1e-12))
-            if channel.estimated
+            if isinstance(channel.precision, UnknownNoise)
             else channel
+            if channel.precision.is_settled
+            else channel.with_sigma(jnp.maximum(root_mean_square(other), LEAST * sizes[i] + 1e-12))
             for i, (channel, row, other) in enumerate(zip(channels, rows, fresh, strict=True))
         )
 
@@ -100,7 +102,7 @@ def _used_up(
     seeds, parameters = channels[0].target.shape[0], trainable(solution)[0]
     rows = sum(channel.target[0].size for channel in channels)
     size = int(optax.tree.size(parameters)) // seeds
-    if not any(channel.noise == "unknown" for channel in channels) or not is_dense(rows, size):
+    if not any(isinstance(channel.precision, UnknownNoise) for channel in channels) or not is_dense(rows, size):
         return np.zeros((seeds, len(channels)))
     rest = trainable(solution)[1]
 

@@ -14,7 +14,8 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from ..derivatives.network import Solution, trainable
 from ..errors import Diverged
 from ..problem.channel import Channel
-from ..problem.problem import Problem, as_key, as_points
+from ..problem.checks import as_points
+from ..problem.problem import Problem, as_key
 from ..progress import Progress
 from .adam import Weights
 from .config import Base, create_solutions, fold_in, purposes
@@ -62,7 +63,7 @@ class Pinn:
     @property
     def sigmas(self) -> dict[str, float]:
         """What was estimated, by channel."""
-        return {channel.name: float(channel.sigma[0]) for channel in self.channels if channel.estimated}
+        return {channel.name: float(channel.sigma[0]) for channel in self.channels if not channel.precision.is_settled}
 
     @property
     def data_sigmas(self) -> dict[str, float]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..derivatives.network import Solution, trainable
 from ..problem.channel import Channel
+from ..problem.precision import Exact, UnknownNoise
 from ..problem.problem import Problem
 from ..progress import Progress
 from .adam import Descent, Redraw, Weights, minimise
@@ -21,7 +22,7 @@ from .objective import Objective, Outcome, PinnObjective
 from .seeds import Keys, chosen, unstack
 from .whitened import Prior
 
-ROUNDS = {"unknown": 4, "exact": 2}  # sigma that nobody gave is estimated from what a fit leaves over, the fit repeated
+ROUNDS = {UnknownNoise: 4, Exact: 2}  # sigma that nobody gave is estimated from what a fit leaves over, the fit repeated
 
 
 def train_solution(
@@ -202,27 +203,27 @@ def _newton(task: Task, solution: Solution) -> tuple[list[Outcome], Solution, tu
 
 
 def is_noisy(channels: Sequence[Channel]) -> bool:
-    return any(channel.noise != "exact" for channel in channels)
+    return any(not isinstance(channel.precision, Exact) for channel in channels)
 
 
 def _rounds(channels: Sequence[Channel]) -> int:
     """How often Gauss-Newton runs. Without noise the solution is the same whatever the tolerance is."""
     if not is_noisy(channels):
         return 1
-    return max(ROUNDS.get(channel.noise, 1) if channel.estimated else 1 for channel in channels)
+    return max(1 if c.precision.is_settled else ROUNDS[type(c.precision)] for c in channels)
 
 
 def _with_tolerances(of: tuple[Channel, ...], channels: tuple[Channel, ...]) -> tuple[Channel, ...]:
     """Channels with the tolerances of others where they are exact."""
-    return tuple(old if new.noise == "exact" else new for old, new in zip(of, channels, strict=True))
+    return tuple(old if isinstance(new.precision, Exact) else new for old, new in zip(of, channels, strict=True))
 
 
 def _final(used: tuple[Channel, ...], left: tuple[Channel, ...], rounds: int) -> tuple[Channel, ...]:
     """The sigma to go on with. An exact condition among noisy ones keeps the tolerance that the last fit was made with, unless
     that was out of reach: a fit follows whatever it is told, and would be told less every time."""
-    if rounds < ROUNDS["exact"]:
+    if rounds < ROUNDS[Exact]:
         return left
     return tuple(
-        eqx.tree_at(lambda c: c.sigma, new, jnp.maximum(new.sigma, old.sigma)) if new.noise == "exact" else new
+        new.with_sigma(jnp.maximum(new.sigma, old.sigma)) if isinstance(new.precision, Exact) else new
         for old, new in zip(used, left, strict=True)
     )

@@ -93,10 +93,7 @@ def _chart(target: Target, vector: Float[Array, " q"], like: Position) -> Chart:
 def weighted_at(target: Target, position: Position) -> tuple[Channel, ...]:
     """The channels with the noise of this position where it is unknown."""
     noise = position.log_sigma
-    return tuple(
-        eqx.tree_at(lambda c: c.sigma, c, jnp.full_like(c.sigma, jnp.exp(noise[c.name]))) if c.name in noise else c
-        for c in target.channels
-    )
+    return tuple(c.with_sigma(jnp.exp(noise[c.name])) if c.name in noise else c for c in target.channels)
 
 
 def _scales(strengths: Float[Array, " k"], reach: Float[Array, ""]) -> tuple[Float[Array, ""], Float[Array, " k"]]:

@@ -15,7 +15,8 @@ from epinn.judge.wording import plus_minus
 from epinn.posterior.statistics import Prediction
 from epinn.problem.conditions import Data
 from epinn.problem.domain import Box
-from epinn.problem.problem import Problem, Unknown
+from epinn.problem.problem import Problem
+from epinn.problem.shorthand import Unknown
 from epinn.problems import heat1d_inverse
 
 

@@ -1,0 +1,130 @@
+"""What every condition has in common: its precision, its name, and how it becomes a channel."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from ..derivatives.field import Operator, at_points
+from ..errors import InputError, shown
+from .channel import Channel, Kind
+from .checks import as_numbers, check_finite, per_point_values
+from .context import Context
+from .domain import Box
+from .precision import Exact, KnownNoise, Precision, UnknownNoise
+
+Sigma = float | np.ndarray | Sequence[float] | Literal["unknown"] | None
+Target = float | Callable[..., Any] | np.ndarray | Sequence[float]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Condition(ABC):
+    """Makes a channel for a problem.
+
+    `sigma` is the noise of the targets: a number, one per point, "unknown", or None for exact ones, which count as
+    known up to `tolerance` where a method needs a likelihood; without one, up to what the trained network reaches. `weight`
+    replaces the loss weight of the condition's kind. A condition without a `name` is named by what it is.
+    """
+
+    kind: ClassVar[Kind]
+    sigma: Sigma = None
+    tolerance: float | None = None
+    weight: float | None = None
+    name: str = ""
+
+    @property
+    def label(self) -> str:
+        """The condition's name; if it has none, what kind of condition it is."""
+        return self.name or self.what
+
+    @property
+    @abstractmethod
+    def what(self) -> str:
+        """The kind of condition in a word: "initial"."""
+
+    @abstractmethod
+    def in_full(self, fields: Sequence[str]) -> str:
+        """What tells the condition from others of its kind, in a problem with these fields: "initial of u"."""
+
+    @abstractmethod
+    def channel(self, context: Context, key: PRNGKeyArray) -> Channel:
+        """The condition at its points, which are drawn with `key` where the user gave none."""
+
+
+def make_channel(
+    condition: Condition,
+    context: Context,
+    function: Callable[..., Any],
+    target: Target,
+    points: Float[Array, "n d"],
+    given: Mapping[str, Any] | None = None,
+    *,
+    partner: Float[Array, "n d"] | None = None,
+    centred: bool = False,
+    sampled: bool = False,
+) -> Channel:
+    """The channel of a condition: `function` of the fields equals `target` at `points`, all of it checked."""
+    label, n, names = condition.label, len(points), context.names
+    per_point = np.asarray(condition.sigma).ndim > 0 or (not callable(target) and np.ndim(target) > 0)
+    if sampled and per_point and points.shape[1] > 1:
+        raise InputError(f"{label}: one value per point belongs to points of your own; say which with points=.")
+    for name in given or {}:
+        if name in (*names.fields, *names.coordinates, *names.unknowns):
+            raise InputError(f"{label}: the name {name!r} of a given value is taken; choose another.")
+    values = {name: per_point_values(value, n, f"{name} in {label}") for name, value in (given or {}).items()}
+    operator = Operator(function, names, tuple(values))
+    return Channel(
+        name=label,
+        kind=condition.kind,
+        operator=operator,
+        points=points,
+        target=_rows(target, context.domain, points, operator.size, label),
+        precision=_precision(condition, n),
+        given=values,
+        partner=partner,
+        centred=centred,
+        weight=condition.weight,
+        sampled=sampled,
+        target_moves=callable(target),
+    )
+
+
+def _rows(target: Target, domain: Box, points: Array, size: int, label: str) -> Float[Array, "n k"]:
+    """Targets as one row per point."""
+    if callable(target):
+        rows = at_points(target, domain.coordinates, points)
+        if not isinstance(rows, jax.core.Tracer):  # where points are redrawn in training there is nothing to look at yet
+            check_finite(np.asarray(rows), f"the values of {label}")
+    else:
+        array = as_numbers(target, f"the values of {label}")
+        check_finite(array, f"the values of {label}")
+        if array.ndim == 0:
+            return jnp.full((len(points), size), float(array))
+        rows = jnp.asarray(array[:, None] if array.ndim == 1 else array)
+    if rows.shape != (len(points), size):
+        raise InputError(
+            f"{label} has values of shape {rows.shape} for {len(points)} points; they must be ({len(points)}, {size})."
+        )
+    return rows
+
+
+def _precision(condition: Condition, n: int) -> Precision:
+    """What the condition says about the precision of its `n` targets, checked."""
+    label, sigma, tolerance = condition.label, condition.sigma, condition.tolerance
+    if tolerance is not None and not tolerance > 0:
+        raise InputError(f"the tolerance of {label} must be positive, not {shown(tolerance)}.")
+    if sigma is None:
+        return Exact.up_to(tolerance)
+    if isinstance(sigma, str):
+        if sigma != "unknown":
+            raise InputError(f"sigma of {label} must be a number, one per point, 'unknown' or None, not {shown(sigma)}.")
+        return UnknownNoise.unseen()
+    array = as_numbers(sigma, f"sigma of {label}")
+    if not np.all(array > 0) or not np.all(np.isfinite(array)):
+        raise InputError(f"sigma of {label} must be positive; use None for values that are exact.")
+    return KnownNoise(jnp.full(1, float(array)) if array.ndim == 0 else per_point_values(array, n, f"sigma of {label}"))

@@ -1,0 +1,68 @@
+"""What a condition needs to know of the problem it belongs to: its domain, its names, and how points are chosen."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import jax.numpy as jnp
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from ..derivatives.field import Names
+from ..errors import InputError, unknown_name
+from .domain import SAMPLINGS, Box, Face
+
+COLLOCATION = {1: 128, 2: 1024}  # by dimension; 4096 above
+PER_FACE = {1: 1, 2: 64}  # by dimension; 256 above
+
+
+@dataclass(frozen=True)
+class Points:
+    """How the points of equations and conditions are chosen; None leaves a number to the dimension of the domain.
+
+    `boundary` counts the points on each face. With `resample` = k the points are drawn anew every k steps.
+    """
+
+    collocation: int | None = None
+    boundary: int | None = None
+    sampling: str | None = None
+    resample: int = 0
+
+    def __post_init__(self) -> None:
+        if any(n is not None and n < 1 for n in (self.collocation, self.boundary)) or self.resample < 0:
+            raise InputError("numbers of points must be at least 1, and resample must not be negative.")
+        if self.sampling is not None and self.sampling not in SAMPLINGS:
+            raise unknown_name("sampling", self.sampling, SAMPLINGS)
+
+
+@dataclass(frozen=True)
+class Context:
+    """The domain, the names and the choice of points that the conditions of one problem share."""
+
+    domain: Box
+    names: Names
+    points: Points
+
+    @property
+    def sampling(self) -> str:
+        """How points are spread: as the user said, or a grid in one dimension and a Sobol set in more."""
+        return self.points.sampling or ("grid" if self.domain.dimension == 1 else "sobol")
+
+    def field_name(self, name: str | None) -> str:
+        """The field meant by `name`; without one, the only field there is."""
+        fields = self.names.fields
+        if name is None:
+            if len(fields) > 1:
+                raise InputError(f"this problem has the fields {', '.join(fields)}: say which one, as in field={fields[0]!r}.")
+            return fields[0]
+        if name not in fields:
+            raise unknown_name("field", name, fields)
+        return name
+
+    def collocation(self, key: PRNGKeyArray) -> Float[Array, "n d"]:
+        """Points in the interior."""
+        n = self.points.collocation or COLLOCATION.get(self.domain.dimension, 4096)
+        return self.domain.points(n, self.sampling, key=key)
+
+    def on_faces(self, faces: Sequence[Face], key: PRNGKeyArray) -> Float[Array, "n d"]:
+        """Points on some faces of the domain, equally many on each, face by face."""
+        n = self.points.boundary or PER_FACE.get(self.domain.dimension, 256)
+        return jnp.concatenate([face.points(n, self.sampling, key=key) for face in faces])

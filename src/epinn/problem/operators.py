@@ -1,0 +1,54 @@
+"""The operators of boundary, initial and other conditions, as values: two that are equal share their compiled code."""
+
+import inspect
+from dataclasses import dataclass
+from typing import Any
+
+from jaxtyping import Array
+
+from ..derivatives.field import Field
+
+
+def _asks_for(*names: str) -> inspect.Signature:
+    return inspect.Signature([inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY) for name in names])
+
+
+@dataclass(frozen=True)
+class Derivatives:
+    """Derivatives of one field, each along a tuple of coordinates."""
+
+    field: str
+    along: tuple[tuple[str, ...], ...]
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        return _asks_for(self.field)
+
+    def __call__(self, **fields: Field) -> list[Array]:
+        return [fields[self.field].diff(*names) for names in self.along]
+
+
+@dataclass(frozen=True)
+class Flux:
+    """a u + b du/dn, with the components of the normal given at each point under the names in `normals`."""
+
+    field: str
+    a: float
+    b: float
+    space: tuple[str, ...]
+
+    @property
+    def normals(self) -> tuple[str, ...]:
+        """What the components of the normal are called; none where there is no normal derivative."""
+        return tuple(f"normal_{name}" for name in self.space) if self.b else ()
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        return _asks_for(self.field, *self.normals)
+
+    def __call__(self, **known: Any) -> Array:
+        u: Field = known[self.field]
+        flux = self.a * u
+        if self.b:
+            flux += self.b * sum(u.diff(name) * known[normal] for name, normal in zip(self.space, self.normals, strict=True))
+        return flux

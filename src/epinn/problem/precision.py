@@ -1,0 +1,128 @@
+"""How precisely the targets of a condition are known: exactly, with noise of known size, or with noise of unknown size.
+
+Each case has a `sigma`, the standard deviation that a likelihood takes: one number, or one per point. A sigma that is
+not settled yet is estimated from what a solution leaves over (`solve/noise.py`).
+"""
+
+import dataclasses
+from abc import abstractmethod
+from typing import Literal, Self, final
+
+import equinox as eqx
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+Label = Literal["exact", "known", "unknown"]
+
+TOLERANCE = 0.01  # sigma of an exact condition, and of unknown noise, before anything is known about a solution
+
+
+class Precision(eqx.Module):
+    """One of `Exact`, `KnownNoise` and `UnknownNoise`."""
+
+    sigma: eqx.AbstractVar[Float[Array, "*seeds #n"]]
+
+    @property
+    @abstractmethod
+    def label(self) -> Label:
+        """The case in one word, for reports."""
+
+    @property
+    @abstractmethod
+    def origin(self) -> str:
+        """Where sigma comes from, for reports."""
+
+    @property
+    @abstractmethod
+    def is_settled(self) -> bool:
+        """Whether sigma is used as it is; otherwise it is estimated from what a solution leaves over."""
+
+    @abstractmethod
+    def settled(self) -> Self:
+        """The same case with sigma used as it is."""
+
+    def with_sigma(self, sigma: Float[Array, "..."] | float) -> Self:
+        """The same case with another sigma, in the shape of this one."""
+        return dataclasses.replace(self, sigma=jnp.broadcast_to(jnp.asarray(sigma, self.sigma.dtype), self.sigma.shape))
+
+    def per_point(self, n: int) -> Self:
+        """The same case with one sigma for each of `n` points."""
+        return dataclasses.replace(self, sigma=jnp.broadcast_to(self.sigma, (n,)))
+
+
+@final
+class Exact(Precision):
+    """The condition holds exactly; sigma is a numerical tolerance, `given` or what the network reaches."""
+
+    sigma: Float[Array, "*seeds #n"]
+    given: bool = eqx.field(static=True)
+
+    @classmethod
+    def up_to(cls, tolerance: float | None) -> "Exact":
+        """An exact condition with the given tolerance; with None, what the network reaches."""
+        return cls(jnp.full(1, TOLERANCE if tolerance is None else tolerance), given=tolerance is not None)
+
+    @property
+    def label(self) -> Label:
+        return "exact"
+
+    @property
+    def origin(self) -> str:
+        return "tolerance" if self.given else "what the network reaches"
+
+    @property
+    def is_settled(self) -> bool:
+        return self.given
+
+    def settled(self) -> "Exact":
+        return dataclasses.replace(self, given=True)
+
+
+@final
+class KnownNoise(Precision):
+    """The targets have Gaussian noise of this standard deviation."""
+
+    sigma: Float[Array, "*seeds #n"]
+
+    @property
+    def label(self) -> Label:
+        return "known"
+
+    @property
+    def origin(self) -> str:
+        return "given by the user"
+
+    @property
+    def is_settled(self) -> bool:
+        return True
+
+    def settled(self) -> "KnownNoise":
+        return self
+
+
+@final
+class UnknownNoise(Precision):
+    """The targets have Gaussian noise of a size to be inferred; sigma is the estimate so far, `final` if it is to stay."""
+
+    sigma: Float[Array, "*seeds #n"]
+    final: bool = eqx.field(static=True, default=False)
+
+    @classmethod
+    def unseen(cls) -> "UnknownNoise":
+        """Noise about which nothing is known yet."""
+        return cls(jnp.full(1, TOLERANCE))
+
+    @property
+    def label(self) -> Label:
+        return "unknown"
+
+    @property
+    def origin(self) -> str:
+        return "inferred"
+
+    @property
+    def is_settled(self) -> bool:
+        return self.final
+
+    def settled(self) -> "UnknownNoise":
+        return dataclasses.replace(self, final=True)

@@ -1,0 +1,98 @@
+"""What a user may write in short, in full: conditions from functions and numbers, their names, and unknowns from numbers."""
+
+import dataclasses
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from ..errors import InputError, shown
+from .condition import Condition
+from .conditions import Dirichlet, Equation, Initial
+
+Slot = Literal["equation", "boundary", "initial", "data", "extra"]
+
+EXAMPLES: dict[Slot, str] = {
+    "equation": "a function",
+    "boundary": "Dirichlet(0.0)",
+    "initial": "Initial(...)",
+    "data": "Data(x, u)",
+    "extra": "a condition",
+}
+
+
+@dataclass(frozen=True)
+class Unknown:
+    """A parameter to be inferred: where to start, and how far around it a Bayesian method should look.
+
+    With `positive`, the logarithm is what is inferred: start at `guess`, `scale` is relative. `exact`, if known, is
+    only used to judge the result.
+    """
+
+    guess: float = 1.0
+    scale: float = 1.0
+    positive: bool = False
+    exact: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.positive and self.guess <= 0:
+            raise InputError(f"an unknown that is positive needs a positive guess, not {shown(self.guess)}.")
+        if not self.scale > 0:
+            raise InputError(f"the scale of an unknown must be positive, not {shown(self.scale)}.")
+
+    @property
+    def raw(self) -> float:
+        """Where the inference starts: the guess, or its logarithm."""
+        return math.log(self.guess) if self.positive else self.guess
+
+
+def as_unknown(name: str, given: Any) -> Unknown:
+    """An unknown from what the user wrote for it: itself, or a number to start from."""
+    if isinstance(given, Unknown):
+        return given
+    try:
+        return Unknown(float(given))
+    except (TypeError, ValueError):
+        raise InputError(f"the unknown {name} needs a number to start from, not {shown(given)}.") from None
+
+
+def as_conditions(given: Any, slot: Slot) -> list[Condition]:
+    """Conditions from what the user wrote in a slot: one of them, a list, a dictionary by name, or a short form of one."""
+    if given is None:
+        return []
+    if isinstance(given, Condition):
+        return [given]
+    if isinstance(given, Mapping):
+        return [dataclasses.replace(one, name=str(name)) for name, part in given.items() for one in as_conditions(part, slot)]
+    if isinstance(given, list | tuple):
+        return [condition for part in given for condition in as_conditions(part, slot)]
+    if slot == "equation" and callable(given):
+        return [Equation(given)]
+    if callable(given) or isinstance(given, int | float):
+        if slot == "boundary":
+            return [Dirichlet(given)]
+        if slot == "initial":
+            return [Initial(given)]
+    raise InputError(f"{slot} cannot be {shown(given)}; use {EXAMPLES[slot]}.")
+
+
+def named(conditions: Sequence[Condition], fields: Sequence[str]) -> list[Condition]:
+    """The conditions under names that differ.
+
+    A condition keeps the name that the user gave. Without one, "initial" is enough where there is one such condition; of
+    several, each says what it is ("initial of u"), and those that are still alike are numbered.
+    """
+    counts = Counter(condition.label for condition in conditions)
+    seen: list[str] = []
+    found = []
+    for condition in conditions:
+        alone = condition.name or counts[condition.label] == 1
+        wanted = condition.label if alone else condition.in_full(fields)
+        label, n = wanted, 1
+        while label in seen:
+            n += 1
+            label = f"{wanted} {n}"
+        seen.append(label)
+        found.append(condition if label == condition.label else dataclasses.replace(condition, name=label))
+    return found
