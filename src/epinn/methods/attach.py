@@ -14,6 +14,7 @@ from ..posterior.posterior import Posterior
 from ..problem.problem import Problem, as_key
 from ..progress import Progress
 from ..solve.pinn import Pinn
+from .fit import warned
 from .method import Method, check
 from .registry import configured
 
@@ -38,6 +39,9 @@ def attach(
     1000})`, or an object such as `epinn.HmcMethod(samples=1000)`.
     A `problem` other than the one the PINN was trained on (new data, say) takes its place. A model that is no `Pinn` was
     trained elsewhere: see `epinn.adopt` for what it may be and for the arguments from `features` to `unknowns`.
+
+    A problem that is too large for the method is refused at once. What makes the band less trustworthy is in its `warnings`,
+    and an `EpinnWarning` each.
     """
     chosen = configured(method, settings)
     about = {"features": features, "rules": rules, "architecture": architecture, "unknowns": unknowns}
@@ -51,13 +55,13 @@ def attach(
     if problem is not None and problem is not model.problem:
         if problem.names != model.problem.names:
             raise InputError("the problem has other fields, coordinates or unknowns than the one the PINN was trained on.")
+        check(chosen, problem, *_size(model, problem))
         model = model.facing(problem)
     (posterior,) = attach_seeds([model], chosen, keys=[key], progress=progress)
     if posterior.failure:
         raise Diverged(posterior.failure)
-    if not model.trained_elsewhere:
-        return posterior
-    return dataclasses.replace(posterior, warnings=(*posterior.warnings, *model.warnings))
+    from_elsewhere = model.warnings if model.trained_elsewhere else []  # those of a fit were said by `fit`
+    return dataclasses.replace(posterior, warnings=warned([*posterior.warnings, *from_elsewhere]))
 
 
 def attach_seeds(
@@ -94,3 +98,8 @@ def _check_uses_network(method: Method) -> None:
             f"{method.name} with these settings trains networks of its own and has no use for one that was trained elsewhere; "
             "choose epinet or laplace, or train here: epinn.fit (epinn run)."
         )
+
+
+def _size(pinn: Pinn, problem: Problem) -> tuple[int, int]:
+    """Rows and parameters of a PINN before another problem."""
+    return sum(channel.target.size for channel in problem.channels(0)), pinn.size[1]
