@@ -11,7 +11,7 @@ from jaxtyping import PRNGKeyArray
 
 from .. import __version__
 from ..derivatives.memory import limited_to
-from ..errors import InputError, on_command_line
+from ..errors import InputError
 from ..judge.assessment import assess, base_warnings, failures
 from ..judge.evaluation import Evaluation, evaluate
 from ..judge.reference import reference_for
@@ -28,6 +28,7 @@ from .plain import digest
 from .presets import preset
 from .settings import Settings
 from .source import Source, find
+from .vocabulary import for_command_line
 
 METRICS = ("sharpness", "coverage", "rmse", "nll", "crps", "interval_score")
 SUMMARISED = (*METRICS, "time_s", "time_uq_s")
@@ -230,7 +231,7 @@ def _record(plan: Plan, case: Case, pinn: Pinn, posterior: Posterior, evaluation
             [traits.reads(c) for c in pinn.channels], None if traits.uses_sigma else pinn.weights.of(pinn.channels)
         ),
         "failed": bool(failed),
-        "warnings": [on_command_line(text) for text in (*posterior.warnings, *base_warnings(pinn, method), *failed)],
+        "warnings": [for_command_line(text) for text in (*posterior.warnings, *base_warnings(pinn, method), *failed)],
     }
 
 

@@ -14,7 +14,7 @@ from ..posterior.posterior import Posterior
 from ..problem.problem import Problem, as_key
 from ..progress import Progress
 from ..solve.pinn import Pinn
-from .fit import warned
+from .fit import warn
 from .method import Method, check
 from .registry import configured
 
@@ -60,8 +60,10 @@ def attach(
     (posterior,) = attach_seeds([model], chosen, keys=[key], progress=progress)
     if posterior.failure:
         raise Diverged(posterior.failure)
-    from_elsewhere = model.warnings if model.trained_elsewhere else []  # those of a fit were said by `fit`
-    return dataclasses.replace(posterior, warnings=warned([*posterior.warnings, *from_elsewhere]))
+    if model.trained_elsewhere:  # those of a fit were said by `fit`
+        posterior = dataclasses.replace(posterior, warnings=(*posterior.warnings, *model.warnings))
+    warn(posterior.warnings)
+    return posterior
 
 
 def attach_seeds(

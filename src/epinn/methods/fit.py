@@ -1,12 +1,11 @@
 """Training of one base PINN: what `epinn.fit` is. It is here, since it knows the method that comes next."""
 
-import dataclasses
 import warnings
 from collections.abc import Sequence
 
 from jaxtyping import PRNGKeyArray
 
-from ..errors import Diverged, EpinnWarning, in_python
+from ..errors import Diverged, EpinnWarning
 from ..problem.problem import Problem
 from ..progress import Progress
 from ..solve.adam import Weights
@@ -36,12 +35,11 @@ def fit(
     (pinn,) = fit_seeds([problem], keys=[key], base=base, weights=weights, progress=progress)
     if pinn.failure:
         raise Diverged(pinn.failure)
-    return dataclasses.replace(pinn, warnings=list(warned(pinn.warnings)))
+    warn(pinn.warnings)
+    return pinn
 
 
-def warned(messages: Sequence[str]) -> tuple[str, ...]:
-    """The messages as a caller of the library reads them; every one is also a Python warning, at the caller of the caller."""
-    written = tuple(map(in_python, messages))
-    for text in written:
+def warn(messages: Sequence[str]) -> None:
+    """Every message as a Python warning, at the caller of the function that calls this one."""
+    for text in messages:
         warnings.warn(text, EpinnWarning, stacklevel=3)
-    return written

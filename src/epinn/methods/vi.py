@@ -119,9 +119,9 @@ class ViMethod(Method):
         warnings: tuple[str, ...] = ()
         if rise > RISING * gaussian.mean.size:
             much = f"by {rise:.0f} in the last tenth" if len(before) else "after so few steps nobody knows how much"
-            warnings = (f"the variational bound still rises ({much}); try more {{vi.steps}}.",)
+            warnings = (f"the variational bound still rises ({much}); try more ViMethod(steps=...).",)
             diagnostics["doubt"] = warnings[0]
-        failure = None if np.all(np.isfinite(gaussian.mean)) else "vi ran away: try a smaller {vi.learning_rate}."
+        failure = None if np.all(np.isfinite(gaussian.mean)) else "vi ran away: try a smaller ViMethod(learning_rate=...)."
         sampler = VariationalSampler(target.solution(mean), width.parameters)
         return Posterior(sampler, pinn.problem, self.name, diagnostics, warnings, failure, seconds, sigmas=sigmas)
 

@@ -50,8 +50,8 @@ class Goodness(eqx.Module):
         """A sentence for each condition that a seed is far from meeting; the channels have a leading seed axis."""
         return [
             f"the residuals of {channel.name!r} (rms {found:.2g}) are far above its {_noise(channel)} ({allowed:.2g}): "
-            "this fit has not found the solution. Try another {seed}, more {base.epochs} or {base.restarts}, or larger "
-            "{base.hidden} layers."
+            "this fit has not found the solution. Try another key, more Base(epochs=...) or Base(restarts=...), or a "
+            "larger network, Base(hidden=...)."
             for channel, found, nothing, allowed in zip(
                 channels, self.found[seed], self.of_nothing[seed], self.allowed[seed], strict=True
             )

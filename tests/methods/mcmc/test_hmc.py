@@ -153,7 +153,7 @@ def test_chains_that_have_not_mixed_are_reported():
     assert "not mixed" in band.warnings[0]
     assert "HmcMethod(samples=...)" in band.warnings[0]
     assert "long trajectories" not in band.warnings[0]
-    assert "{hmc.precondition=false}" in configured("hmc").remedy
+    assert "HmcMethod(precondition=False, " in configured("hmc").remedy
 
 
 def test_thinning_stores_fewer_but_watches_all():

@@ -49,7 +49,8 @@ def _diagnostics(
 
 def complaints(diagnostics: dict[str, Any], name: str, step_size: float, remedy: str) -> tuple[str, ...]:
     """Sentences for whoever might trust chains that have not mixed, with a remedy."""
-    samples, smaller = f"{{{name}.samples}}", f"{{{name}.step_size={step_size / 3:.1g}}}"
+    holder = f"{name.capitalize()}Method"
+    samples, smaller = f"{holder}(samples=...)", f"{holder}(step_size={step_size / 3:.1g})"
     if diagnostics["samples"] < LEAST:
         return (f"{diagnostics['samples']} samples are too few to tell whether the chains have mixed; try more {samples}.",)
     if diagnostics["rhat"] is None or diagnostics["acceptance"] < STUCK:

@@ -89,8 +89,8 @@ class HmcMethod(ChainMethod):
 
     @property
     def remedy(self) -> str:
-        other = ", or long trajectories, {hmc.precondition=false} {hmc.step_size=3e-4} {hmc.leapfrog=200}"
-        return "more {hmc.samples} or {hmc.burn_in}" + (other if self.precondition else "")
+        other = ", or long trajectories, HmcMethod(precondition=False, step_size=3e-4, leapfrog=200)"
+        return "more HmcMethod(samples=...) or HmcMethod(burn_in=...)" + (other if self.precondition else "")
 
     @property
     def kernel(self) -> Kernel:

@@ -42,7 +42,7 @@ class NutsMethod(ChainMethod):
 
     @property
     def remedy(self) -> str:
-        return "more {nuts.samples} or {nuts.burn_in}"
+        return "more NutsMethod(samples=...) or NutsMethod(burn_in=...)"
 
     @property
     def kernel(self) -> Kernel:
