@@ -1,5 +1,6 @@
 """Training from Python: what is refused before it, and what is said after it."""
 
+import importlib
 import warnings
 
 import pytest
@@ -9,6 +10,7 @@ from epinn.methods.method import Memory
 
 pytestmark = pytest.mark.usefixtures("quick_compile")
 
+MODULE = importlib.import_module("epinn.methods.fit")  # the package has the function under this name
 HARDLY = epinn.Base(hidden=(8,), epochs=1, newton=0, restarts=0, tolerance=1e-3)
 
 
@@ -22,13 +24,13 @@ HARDLY = epinn.Base(hidden=(8,), epochs=1, newton=0, restarts=0, tolerance=1e-3)
     ],
 )
 def test_what_the_method_cannot_do_is_refused_before_the_training(monkeypatch, method, part):
-    monkeypatch.setattr("epinn.methods.fit.fit_seeds", lambda *_, **__: pytest.fail("it was trained"))
+    monkeypatch.setattr(MODULE, "fit_seeds", lambda *_, **__: pytest.fail("it was trained"))
     with pytest.raises(epinn.InputError, match=part):
         epinn.fit(epinn.problems.poisson1d(0.1), method=method)
 
 
 def test_a_matrix_that_does_not_fit_is_refused_before_the_training(monkeypatch):
-    monkeypatch.setattr("epinn.methods.fit.fit_seeds", lambda *_, **__: pytest.fail("it was trained"))
+    monkeypatch.setattr(MODULE, "fit_seeds", lambda *_, **__: pytest.fail("it was trained"))
     with epinn.limited_to(1e-3), pytest.raises(epinn.InputError, match="laplace"):
         epinn.fit(epinn.problems.poisson1d(0.1), method="laplace")
 
