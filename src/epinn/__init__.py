@@ -10,8 +10,9 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from . import problems
+    from .derivatives.memory import limited_to
     from .derivatives.network import Solution
-    from .errors import Diverged, EpinnError, InputError
+    from .errors import Diverged, EpinnError, EpinnWarning, InputError
     from .interop import adopt
     from .judge import metrics
     from .methods import (
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
         NutsMethod,
         ViMethod,
         attach,
+        fit,
     )
     from .posterior.posterior import Posterior
     from .posterior.statistics import Prediction
@@ -35,11 +37,12 @@ if TYPE_CHECKING:
     from .progress import Progress
     from .solve.adam import Weights
     from .solve.config import Base
-    from .solve.pinn import Pinn, fit, fit_seeds
+    from .solve.pinn import Pinn, fit_seeds
 
 _HOMES = {
-    "errors": ("Diverged", "EpinnError", "InputError"),
+    "errors": ("Diverged", "EpinnError", "EpinnWarning", "InputError"),
     "progress": ("Progress",),
+    "derivatives.memory": ("limited_to",),
     "derivatives.network": ("Solution",),
     "problem.domain": ("Box",),
     "problem.conditions": ("Constant", "Data", "Dirichlet", "Equation", "Initial", "Neumann", "Periodic", "Robin"),
@@ -48,7 +51,7 @@ _HOMES = {
     "problem.shorthand": ("Unknown",),
     "solve.config": ("Base",),
     "solve.adam": ("Weights",),
-    "solve.pinn": ("Pinn", "fit", "fit_seeds"),
+    "solve.pinn": ("Pinn", "fit_seeds"),
     "posterior.posterior": ("Posterior",),
     "posterior.statistics": ("Prediction",),
     "interop": ("adopt",),
@@ -62,6 +65,7 @@ _HOMES = {
         "NutsMethod",
         "ViMethod",
         "attach",
+        "fit",
     ),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}

@@ -1,4 +1,8 @@
-"""What can go wrong in a way that the user can mend. Each message is one line that says what to do next."""
+"""What can go wrong in a way that the user can mend. Each message is one line that says what to do next.
+
+Messages name settings and arguments as they are written in Python, `Base(epochs=...)`; the command line puts its own options in
+their place (`app/vocabulary.py`).
+"""
 
 import difflib
 import reprlib
@@ -18,6 +22,10 @@ class InputError(EpinnError, ValueError):
 
 class Diverged(EpinnError, ArithmeticError):
     """Training or sampling left the finite numbers."""
+
+
+class EpinnWarning(UserWarning):
+    """Something that makes a result less trustworthy: a fit that is no solution, chains that have not mixed."""
 
 
 def unknown_name(what: str, name: str, known: Iterable[str]) -> InputError:

@@ -147,7 +147,7 @@ def test_a_mistake_in_a_plan_is_found_before_anything_is_trained(rejects, change
 )
 def test_more_draws_than_there_is_memory_for_are_refused_before_anything_is_trained(rejects, method, setting):
     calibrated = {"epinet__objective": "calibrated"}
-    with rejects(setting, "smaller", "GiB", "compute.memory is 4"):
+    with rejects(setting, "smaller", "GiB", "may use 4", "limited_to"):
         tiny_plan(method, **calibrated, **{setting.replace(".", "__"): 10**9}).check()
     tiny_plan(method, **calibrated, **{setting.replace(".", "__"): 2000}).check()
 

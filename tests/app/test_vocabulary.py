@@ -15,6 +15,10 @@ from epinn.app.vocabulary import for_command_line
         ('pass unknowns={"beta": 1.6}.', "pass --unknowns beta=1.6."),
         ('pass unknowns={"beta": 1.6, "k": -2e-3}.', "pass --unknowns beta=1.6 --unknowns k=-2e-3."),
         ('choose method="laplace"', "choose --method laplace"),
+        ("more Base(epochs=...) or another key", "more --set base.epochs=... or another --seed"),
+        ("HmcMethod(adapt=False, leapfrog=200)", "--set hmc.adapt=false --set hmc.leapfrog=200"),
+        ("more memory: epinn.limited_to(GIBIBYTES).", "more memory: --set compute.memory=GIBIBYTES."),
+        ("with problem.holding_out(0.5, key=0).", "with --set points.held_out=0.5."),
         ("pass rules={'aten.erfinv': ...}", "from Python, pass rules={'aten.erfinv': ...}"),
     ],
 )

@@ -13,20 +13,20 @@ pytestmark = pytest.mark.usefixtures("quick_compile")
 BASE = epinn.Base(hidden=(8,), epochs=50, newton=30, restarts=0)
 
 
-def noisy(seed, sigma=0.1, said=0.1, held=39):
+def measured(rng, n, sigma=0.1, said=0.1, **options):
     """A line measured with noise `sigma`, of which the user says that it is `said`."""
+    x = rng.uniform(0, 1, n)
+    return epinn.Data(x, x + sigma * rng.normal(size=n), sigma=said, **options)
+
+
+def line(*data, boundary=()):
+    points = epinn.Points(collocation=8)
+    return epinn.Problem(domain=epinn.Box(x=(0, 1)), equation=lambda u: u.xx, boundary=boundary, data=data, points=points)
+
+
+def noisy(seed, said=0.1, held=39):
     rng = np.random.default_rng(seed)
-
-    def measured(n, **options):
-        x = rng.uniform(0, 1, n)
-        return epinn.Data(x, x + sigma * rng.normal(size=n), sigma=said, **options)
-
-    return epinn.Problem(
-        domain=epinn.Box(x=(0, 1)),
-        equation=lambda u: u.xx,
-        data=(measured(12), measured(held, held_out=True)),
-        points=epinn.Points(collocation=8),
-    )
+    return line(measured(rng, 12, said=said), measured(rng, held, said=said, held_out=True))
 
 
 def test_it_takes_conditions_as_the_method_does_whose_band_it_is():
@@ -72,3 +72,32 @@ def test_too_few_measurements_are_refused_before_training():
 def test_settings_that_make_no_sense_are_refused(setting, part):
     with pytest.raises(epinn.InputError, match=part):
         epinn.methods.configured("conformal", setting)
+
+
+def share_inside(posterior, rng, sigma):
+    """How many new measurements with this noise are in the band."""
+    x = rng.uniform(0, 1, 200)
+    found = posterior.predict_measurement(x, draws=500)
+    return np.mean(np.abs(x + sigma * rng.normal(size=200) - found.mean) <= 1.96 * found.std)
+
+
+def test_the_promise_is_about_the_noise_of_the_held_out_measurements_not_of_the_others():
+    rng = np.random.default_rng(0)
+    problem = line(measured(rng, 12, sigma=0.01, said=0.01), measured(rng, 39, sigma=0.2, said=0.2, held_out=True))
+    posterior = epinn.attach(epinn.fit(problem, base=BASE), method="conformal", key=1)
+    assert posterior.diagnostics["factor"] == pytest.approx(1, rel=0.4)
+    assert posterior.noise["u"] == pytest.approx(0.2, rel=0.4)
+    assert 0.88 < share_inside(posterior, rng, sigma=0.2) < 1
+
+
+def test_a_measurement_can_be_predicted_where_all_data_are_held_out():
+    rng = np.random.default_rng(0)
+    problem = line(measured(rng, 39, held_out=True), boundary=epinn.Dirichlet(lambda p: p.x))
+    posterior = epinn.attach(epinn.fit(problem, base=BASE), method="conformal", key=1)
+    assert 0.88 < share_inside(posterior, rng, sigma=0.1) < 1
+
+
+@pytest.mark.parametrize("inner", ["ensemble", epinn.HmcMethod(start="prior"), epinn.DropoutMethod(during="training")])
+def test_around_a_method_without_use_for_the_network_it_is_refused_for_one_trained_elsewhere(inner):
+    with pytest.raises(epinn.InputError, match="trained elsewhere"):
+        epinn.attach(lambda x: x, noisy(0), epinn.ConformalMethod(of=inner))

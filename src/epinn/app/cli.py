@@ -10,6 +10,7 @@ import typer
 
 from .. import __version__
 from ..errors import EpinnError, InputError
+from .vocabulary import for_command_line
 
 if TYPE_CHECKING:
     from .origin import Origin
@@ -143,9 +144,9 @@ def main() -> None:
     except typer.Exit as request:
         sys.exit(request.exit_code)
     except InputError as error:
-        _fail(str(error), 2)
+        _fail(for_command_line(str(error)), 2)
     except EpinnError as error:
-        _fail(str(error), 1)
+        _fail(for_command_line(str(error)), 1)
     except KeyboardInterrupt:
         _fail("interrupted.", 130)
     except typer.Abort:

@@ -11,7 +11,6 @@ from jaxtyping import PRNGKeyArray
 
 from .. import __version__
 from ..derivatives.memory import limited_to
-from ..derivatives.network import trainable
 from ..errors import InputError
 from ..judge.assessment import assess, base_warnings, failures
 from ..judge.evaluation import Evaluation, evaluate
@@ -29,6 +28,7 @@ from .plain import digest
 from .presets import preset
 from .settings import Settings
 from .source import Source, find
+from .vocabulary import for_command_line
 
 METRICS = ("sharpness", "coverage", "rmse", "nll", "crps", "interval_score")
 SUMMARISED = (*METRICS, "time_s", "time_uq_s")
@@ -89,20 +89,18 @@ class Plan:
         run together, all by default."""
         problem = self.problems()[0]
         problem.check()
-        rows = sum(channel.target.size for channel in problem.channels(0))
-        size = sum(leaf.size for leaf in jax.tree.leaves(self._network(problem))) + len(problem.parameters)
+        rows, size = self._size(problem)
         with limited_to(self.settings.compute.memory):
             for name in self.methods:
                 check(self.settings.methods[name], problem, rows, size, seeds=min(at_once or len(self.cases), len(self.cases)))
         if self.settings.predict.draws < 2:
             raise InputError("predict.draws must be at least 2.")
 
-    def _network(self, problem: Problem) -> Any:
-        """The parameters of the base network, or what they look like."""
+    def _size(self, problem: Problem) -> tuple[int, int]:
+        """Rows and parameters of the base PINN."""
         if self.origin is not None:
-            return trainable(self.origin.pinn(problem, self.settings.base).solution.network)[0]
-        base, fields = self.settings.base, len(problem.fields)
-        return jax.eval_shape(lambda key: base.network(problem.domain, fields, key), _key(0, 1))
+            return self.origin.pinn(problem, self.settings.base).size
+        return self.settings.base.size(problem)
 
     def describe(self, preset: str) -> dict[str, Any]:
         """All that defines this plan, as plain data."""
@@ -233,7 +231,7 @@ def _record(plan: Plan, case: Case, pinn: Pinn, posterior: Posterior, evaluation
             [traits.reads(c) for c in pinn.channels], None if traits.uses_sigma else pinn.weights.of(pinn.channels)
         ),
         "failed": bool(failed),
-        "warnings": [*posterior.warnings, *base_warnings(pinn, method), *failed],
+        "warnings": [for_command_line(text) for text in (*posterior.warnings, *base_warnings(pinn, method), *failed)],
     }
 
 

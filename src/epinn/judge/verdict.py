@@ -6,13 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from ..methods.mcmc.run import MIXED
+from ..methods.mcmc.diagnostics import MIXED, STUCK
 from ..posterior.held_out import HeldOut
 from .evaluation import Evaluation
 from .metrics import LEVEL, coverage, quantile
 from .wording import two_digits
 
-STUCK = 0.05  # an acceptance below this: chains have hardly moved
 NARROW, WIDE = 0.6, 1.7  # spread, in parts of that of the method's own posterior, linearised
 RARE = 0.01  # held-out measurements that would be as far off so seldom say that the band is too narrow
 HARDLY = 0.001  # and if they are so near that this seldom happens, it is too wide
@@ -67,14 +66,14 @@ def judge(evidence: Evidence) -> Verdict:
     if acceptance is not None and (rhat is None or acceptance < STUCK):
         return Verdict(NOT_CONVERGED, (f"the chains hardly moved, acceptance {acceptance:.2f}",))
     if rhat is not None and not rhat < MIXED:
-        return Verdict(NOT_CONVERGED, (f"R-hat of the field {rhat:.2f}",))
+        return Verdict(NOT_CONVERGED, (f"R-hat of the field {rhat:.3f}",))
     if "doubt" in evidence.diagnostics:  # the method's own
         return Verdict(NOT_CONVERGED, (_gist(evidence.diagnostics["doubt"]),))
     checks = [check for check in (_held_out(evidence), _truth(evidence), _reference(evidence)) if check is not None]
     for word in (TOO_NARROW, TOO_WIDE):
         if wrong := [why for found, why in checks if found == word]:
             return Verdict(word, tuple(wrong))
-    why = [why for _, why in checks] + ([] if rhat is None else [f"R-hat of the field {rhat:.3g}"])
+    why = [why for _, why in checks] + ([] if rhat is None else [f"R-hat of the field {rhat:.3f}"])
     why += [evidence.residuals] if evidence.residuals else []
     why += [] if evidence.allowance is None else [f"exact conditions count as known to {evidence.allowance:.2g} only"]
     if "guarantee" in evidence.diagnostics:

@@ -1,10 +1,11 @@
-"""From a trained base PINN to a posterior: one module a method, `registry` lists them, `attach` applies them."""
+"""From a problem to a posterior: `fit` trains a base PINN, `attach` applies a method to it; `registry` lists all methods."""
 
 from .attach import attach, attach_seeds
 from .conformal import ConformalMethod
 from .dropout import DropoutMethod
 from .ensemble import EnsembleMethod
 from .epinet import EpinetMethod
+from .fit import fit
 from .laplace import LaplaceMethod
 from .mcmc.hmc import HmcMethod
 from .mcmc.nuts import NutsMethod
@@ -27,4 +28,5 @@ __all__ = [
     "attach",
     "attach_seeds",
     "configured",
+    "fit",
 ]

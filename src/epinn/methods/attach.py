@@ -13,6 +13,7 @@ from ..posterior.posterior import Posterior
 from ..problem.problem import Problem, as_key
 from ..progress import Progress
 from ..solve.pinn import Pinn
+from .fit import warn
 from .method import Method, check
 from .registry import configured
 
@@ -37,6 +38,9 @@ def attach(
     1000})`, or an object such as `epinn.HmcMethod(samples=1000)`.
     A `problem` other than the one the PINN was trained on (new data, say) takes its place. A model that is no `Pinn` was
     trained elsewhere: see `epinn.adopt` for what it may be and for the arguments from `features` to `unknowns`.
+
+    A problem that is too large for the method is refused at once. What makes the band less trustworthy is in its `warnings`,
+    and an `EpinnWarning` each.
     """
     chosen = configured(method, settings)
     about = {"features": features, "rules": rules, "architecture": architecture, "unknowns": unknowns}
@@ -50,15 +54,17 @@ def attach(
     if problem is not None and problem is not model.problem:
         if problem.names != model.problem.names:
             raise InputError("the problem has other fields, coordinates or unknowns than the one the PINN was trained on.")
+        check(chosen, problem, *_size(model, problem))
         # an equal problem that was built again brings nothing that the network has not seen
         same = problem.same_as(model.problem)
         model = dataclasses.replace(model, problem=problem) if same else model.facing(problem)
     (posterior,) = attach_seeds([model], chosen, keys=[key], progress=progress)
     if posterior.failure:
         raise Diverged(posterior.failure)
-    if not model.trained_elsewhere:
-        return posterior
-    return dataclasses.replace(posterior, warnings=(*posterior.warnings, *model.warnings))
+    if model.trained_elsewhere:  # those of a fit were said by `fit`
+        posterior = dataclasses.replace(posterior, warnings=(*posterior.warnings, *model.warnings))
+    warn(posterior.warnings)
+    return posterior
 
 
 def attach_seeds(
@@ -95,3 +101,8 @@ def _check_uses_network(method: Method) -> None:
             f"{method.name} with these settings trains networks of its own and has no use for one that was trained elsewhere; "
             "choose epinet or laplace, or train here: epinn.fit (epinn run)."
         )
+
+
+def _size(pinn: Pinn, problem: Problem) -> tuple[int, int]:
+    """Rows and parameters of a PINN before another problem."""
+    return sum(channel.target.size for channel in problem.channels(0)), pinn.size[1]

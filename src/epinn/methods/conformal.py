@@ -5,8 +5,8 @@ kind as those that were held out (exchangeable with them): over repetitions, it 
 
     base(x) +/- factor * 1.96 * sqrt(spread(x)^2 + sigma^2)
 
-with at least the probability asked for. It is about measurements, on average over where they are taken; about the field
-itself it promises nothing.
+with at least the probability asked for. Sigma is that of the held-out measurements, whatever the noise of those that were
+trained on. It is about measurements, on average over where they are taken; about the field itself it promises nothing.
 """
 
 import math
@@ -22,10 +22,12 @@ from ..derivatives.jet import Value
 from ..derivatives.network import AbstractNetwork, Solution
 from ..errors import InputError
 from ..posterior.gaussian import LEVEL, quantile
-from ..posterior.held_out import compare_held_out
+from ..posterior.held_out import HeldOut, compare_held_out
 from ..posterior.posterior import Posterior
 from ..posterior.sampler import Sampler
 from ..problem.channel import residuals
+from ..problem.conditions import Data
+from ..problem.problem import Problem
 from ..progress import Progress
 from ..solve.pinn import Pinn
 from .bands import BANDS, named
@@ -129,5 +131,16 @@ class ConformalMethod(Method):
                 "guarantee": f"a new measurement of the same kind is within {quantile(self.level):.3g} total standard "
                 f"deviations with probability {self.level:g} or more",
             },
-            noise={name: factor * sigma for name, sigma in pinn.field_noise.items()},
+            noise={name: factor * sigma for name, sigma in {**pinn.field_noise, **_noise(pinn.problem, found)}.items()},
         )
+
+
+def _noise(problem: Problem, found: HeldOut) -> dict[str, float]:
+    """The noise of the held-out measurements by field, of those that measure a field directly: what the guarantee is about."""
+    conditions = [condition for condition in problem.data if isinstance(condition, Data) and condition.held_out]
+    ends = np.cumsum([channel.target.size for channel in problem.held_out()])
+    squares: dict[str, list[np.ndarray]] = {}
+    for condition, sigma in zip(conditions, np.split(found.noise, ends[:-1]), strict=True):
+        if condition.operator is None:
+            squares.setdefault(problem.field_name(condition.field), []).append(sigma**2)
+    return {name: float(np.sqrt(np.mean(np.concatenate(parts)))) for name, parts in squares.items()}

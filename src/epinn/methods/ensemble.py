@@ -121,7 +121,8 @@ def _posterior(method: EnsembleMethod, pinn: Pinn, fits: Sequence[Fit], size: in
     warnings, doubt = [], {}
     if lost:
         left_out = "left out" if kept is sound else "kept, since most have not"
-        warnings = [f"{lost} of {len(fits)} members have not found the solution and were {left_out}; try more base.restarts."]
+        count = f"{lost} of {len(fits)} members have not found the solution and were {left_out}"
+        warnings = [f"{count}; try more Base(restarts=...)."]
         doubt = {} if kept is sound else {"doubt": warnings[0]}
     return Posterior(
         sampler=_sampler(stack([found.solution for found in kept]), len(kept)),

@@ -94,8 +94,8 @@ def check(method: Method, problem: Problem, rows: int, parameters: int, seeds: i
     if needed > memory.available():
         fewer = ", fewer seeds at once" if seeds > 1 else ""
         raise InputError(
-            f"{method.name} would need {needed / 2**30:.2g} GiB, and compute.memory is {memory.available() / 2**30:.2g}: "
-            f"take a smaller {needs.memory.settings}{fewer}, or allow more memory."
+            f"{method.name} would need {needed / 2**30:.2g} GiB, and may use {memory.available() / 2**30:.2g}: "
+            f"take a smaller {needs.memory.settings}{fewer}, or allow more memory: epinn.limited_to(GIBIBYTES)."
         )
     if needs.memory.matrix:
         check_size(rows, parameters)
@@ -103,7 +103,7 @@ def check(method: Method, problem: Problem, rows: int, parameters: int, seeds: i
     if number < needs.held_out:
         raise InputError(
             f"{method.name} needs at least {needs.held_out} held-out measurements for this level, not {number}: "
-            "mark some with Data(..., held_out=True), or hold out a share with points.held_out=0.5."
+            "mark some with Data(..., held_out=True), or hold out a share with problem.holding_out(0.5, key=0)."
         )
     if needs.held_out and not noise_is_known(problem):
         raise InputError("nothing is known about the noise of the held-out measurements: give their Data a sigma.")

@@ -5,7 +5,6 @@ of all weights, of the unknowns and of noise that is not known, with gradients t
 from independent, so the band is an approximation whose error nobody knows; `hmc` tells on a small problem.
 """
 
-import functools
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,6 +24,7 @@ from ..posterior.log_density import Target, posteriors_of, trained
 from ..posterior.posterior import Posterior
 from ..posterior.sampler import Sampler
 from ..progress import Progress
+from ..solve.driver import Call, drive
 from ..solve.pinn import Pinn
 from ..solve.seeds import over_seeds, stack, unraveller, unstack
 from .method import Method, Traits, check_positive, prior_width
@@ -43,6 +43,9 @@ class Factorised(eqx.Module):
 
     def __call__(self, noise: Float[Array, " q"]) -> Float[Array, " q"]:
         return self.mean + jnp.exp(self.log_width) * noise
+
+
+State = tuple[Factorised, Any]  # with what Adam remembers
 
 
 class VariationalSampler(Sampler):
@@ -87,19 +90,22 @@ class ViMethod(Method):
     def attach(self, pinns: Sequence[Pinn], keys: PRNGKeyArray, progress: Progress) -> list[Posterior]:
         started = time.perf_counter()
         targets = posteriors_of(pinns, prior_width(self.prior_sd, pinns[0]), self.tolerance)
-        state = _begin(self, targets, stack([pinn.solution for pinn in pinns]))
-        if (kept := progress.recall(self.name, (state, np.zeros(0), np.zeros(())))) is not None:
-            state, bounds, started = kept[0], list(kept[1]), started - float(kept[2])
-        else:
-            bounds = []
-        while (done := len(bounds) * STEPS_PER_CALL) < self.steps:
-            progress(self.name, done, self.steps, {"bound": float(np.mean(bounds[-1]))} if bounds else {})
+
+        def advance(state: State, done: int, count: int) -> Call[State]:
             state, bound = _advance(self, targets, state, keys, jnp.asarray(done))
-            bounds.append(np.asarray(bound))
-            progress.keep(self.name, functools.partial(_to_keep, state, bounds, started))
-        progress(self.name, self.steps, self.steps, {})
-        seconds = (time.perf_counter() - started) / len(pinns)
-        found = zip(pinns, unstack((targets, state[0]), len(pinns)), np.stack(bounds, axis=1), strict=True)
+            return Call(state, bound, {"bound": float(np.mean(bound))})
+
+        driven = drive(
+            self.name,
+            self.steps,
+            advance,
+            like=_begin(self, targets, stack([pinn.solution for pinn in pinns])),
+            per_call=STEPS_PER_CALL,
+            progress=progress,
+            started=started,
+        )
+        seconds, bounds = driven.seconds / len(pinns), np.stack(driven.records, axis=1)
+        found = zip(pinns, unstack((targets, driven.state[0]), len(pinns)), bounds, strict=True)
         return [self._posterior(pinn, target, gaussian, bound, seconds) for pinn, (target, gaussian), bound in found]
 
     def _posterior(self, pinn: Pinn, target: Target, gaussian: Factorised, bounds: np.ndarray, seconds: float) -> Posterior:
@@ -113,15 +119,11 @@ class ViMethod(Method):
         warnings: tuple[str, ...] = ()
         if rise > RISING * gaussian.mean.size:
             much = f"by {rise:.0f} in the last tenth" if len(before) else "after so few steps nobody knows how much"
-            warnings = (f"the variational bound still rises ({much}): try more vi.steps.",)
+            warnings = (f"the variational bound still rises ({much}); try more ViMethod(steps=...).",)
             diagnostics["doubt"] = warnings[0]
-        failure = None if np.all(np.isfinite(gaussian.mean)) else "vi ran away: try a smaller vi.learning_rate."
+        failure = None if np.all(np.isfinite(gaussian.mean)) else "vi ran away: try a smaller ViMethod(learning_rate=...)."
         sampler = VariationalSampler(target.solution(mean), width.parameters)
         return Posterior(sampler, pinn.problem, self.name, diagnostics, warnings, failure, seconds, sigmas=sigmas)
-
-
-def _to_keep(state: Any, bounds: Sequence[np.ndarray], started: float) -> tuple:
-    return state, np.stack(bounds), np.asarray(time.perf_counter() - started)
 
 
 def _adam(method: ViMethod) -> optax.GradientTransformation:
@@ -130,8 +132,8 @@ def _adam(method: ViMethod) -> optax.GradientTransformation:
 
 
 @eqx.filter_jit
-def _begin(method: ViMethod, targets: Target, solution: Solution) -> tuple[Factorised, Any]:
-    def one(target: Target, mean: Float[Array, " q"]) -> tuple[Factorised, Any]:
+def _begin(method: ViMethod, targets: Target, solution: Solution) -> State:
+    def one(target: Target, mean: Float[Array, " q"]) -> State:
         width = FIRST_WIDTH * ravel_pytree(target.spread)[0]
         gaussian = Factorised(mean, jnp.log(width))
         return gaussian, _adam(method).init(gaussian)
@@ -140,15 +142,15 @@ def _begin(method: ViMethod, targets: Target, solution: Solution) -> tuple[Facto
 
 
 @eqx.filter_jit
-def _advance(method: ViMethod, targets: Target, state: tuple, keys: PRNGKeyArray, done: Array) -> tuple[tuple, Array]:
+def _advance(method: ViMethod, targets: Target, state: State, keys: PRNGKeyArray, done: Array) -> tuple[State, Array]:
     """Some steps of every seed, and the mean bound on the way."""
 
-    def one(target: Target, state: tuple, key: PRNGKeyArray) -> tuple[tuple, Array]:
+    def one(target: Target, state: State, key: PRNGKeyArray) -> tuple[State, Array]:
         def loss(gaussian: Factorised, key: PRNGKeyArray) -> Array:
             noise = jax.random.normal(key, (method.draws, gaussian.mean.size))
             return -jnp.mean(jax.vmap(lambda n: target(gaussian(n)))(noise)) - jnp.sum(gaussian.log_width)
 
-        def step(state: tuple, i: Array) -> tuple[tuple, Array]:
+        def step(state: State, i: Array) -> tuple[State, Array]:
             gaussian, memory = state
             value, slope = jax.value_and_grad(loss)(gaussian, jax.random.fold_in(key, done + i))
             change, memory = _adam(method).update(slope, memory, gaussian)

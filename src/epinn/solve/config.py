@@ -86,6 +86,12 @@ class Base:
             for c in made
         )
 
+    def size(self, problem: Problem) -> tuple[int, int]:
+        """Rows of all channels and parameters of a PINN with these settings, known before it is trained."""
+        network = jax.eval_shape(lambda key: self.network(problem.domain, len(problem.fields), key), jax.random.key(0))
+        parameters = sum(leaf.size for leaf in jax.tree.leaves(network)) + len(problem.parameters)
+        return sum(channel.target.size for channel in self.channels(problem, 0)), parameters
+
     def network(self, domain: Box, fields: int, key: PRNGKeyArray) -> MLP:
         frequency_key, network_key = jax.random.split(key)
         frequencies = None

@@ -55,7 +55,8 @@ class Misfit(eqx.Module):
         """A sentence for each condition that a seed is far from meeting; the channels have a leading seed axis."""
         return [
             f"the residuals of {channel.name!r} (rms {found:.2g}) are far above its {_noise(channel)} ({allowed:.2g}): "
-            "this fit has not found the solution. Try another --seed, more base.epochs or base.restarts, or a larger network."
+            "this fit has not found the solution. Try another key, more Base(epochs=...) or Base(restarts=...), or a "
+            "larger network, Base(hidden=...)."
             for channel, found, nothing, allowed in zip(
                 channels, self.rms[seed], self.rms_of_zero[seed], self.allowed[seed], strict=True
             )

@@ -12,7 +12,6 @@ import optax
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from ..derivatives.network import Solution, trainable
-from ..errors import Diverged
 from ..problem.channel import Channel
 from ..problem.checks import as_points
 from ..problem.problem import Problem, as_key
@@ -84,21 +83,6 @@ class Pinn:
         """This PINN with other estimates."""
         channels = tuple(c.with_sigma(sigmas[c.name]) if c.name in sigmas else c for c in self.channels)
         return dataclasses.replace(self, channels=channels)
-
-
-def fit(
-    problem: Problem,
-    *,
-    key: PRNGKeyArray | int = 0,
-    base: Base = Base(),
-    weights: Weights = Weights(),
-    progress: Progress | None = None,
-) -> Pinn:
-    """Train a base PINN on a problem."""
-    (pinn,) = fit_seeds([problem], keys=[key], base=base, weights=weights, progress=progress)
-    if pinn.failure:
-        raise Diverged(pinn.failure)
-    return pinn
 
 
 def fit_seeds(

@@ -8,7 +8,7 @@ import pytest
 
 import epinn
 from epinn.methods import configured
-from epinn.methods.mcmc.hmc import Trajectory
+from epinn.methods.mcmc.hmc import DynamicTrajectory, FixedTrajectory
 from epinn.posterior.log_density import posteriors_of
 from epinn.solve.config import Base
 from epinn.solve.pinn import Pinn
@@ -107,9 +107,18 @@ def test_a_chain_whose_steps_are_too_long_for_where_it_is_leaves_if_they_vary(va
     def density(x):
         return -0.5 * jnp.sum(x**2)  # leapfrog steps longer than 2 run away
 
-    kernel, state = Trajectory(50, varied=varied, charted=False), blackjax.hmc.init(jnp.ones(1), density)
+    kernel, state = FixedTrajectory(50, varied=varied), blackjax.hmc.init(jnp.ones(1), density)
     accepted = [float(kernel(density, state, jax.random.key(i), jnp.asarray(2.3))[1]) for i in range(20)]
     assert (max(accepted) > 0.1) is leaves
+
+
+def test_lengths_of_dynamic_trajectories_vary_within_their_bounds():
+    kernel = DynamicTrajectory(20)
+    steps = [int(kernel._steps(key, jnp.asarray(0.4))) for key in jax.random.split(jax.random.key(0), 200)]
+    assert min(steps) == 4  # a quarter of a revolution, 1.6
+    assert 12 <= max(steps) <= 16
+    assert int(kernel._steps(jax.random.key(0), jnp.asarray(0.01))) == 20
+    assert int(kernel._steps(jax.random.key(0), jnp.asarray(100.0))) == 1
 
 
 def test_chains_that_do_not_move_are_reported():
@@ -142,9 +151,9 @@ def test_chains_that_have_not_mixed_are_reported():
     band = epinn.attach(pinn, problem, "hmc", key=3, settings=lazy)
     assert band.diagnostics["rhat"] > 1.1
     assert "not mixed" in band.warnings[0]
-    assert "hmc.samples" in band.warnings[0]
+    assert "HmcMethod(samples=...)" in band.warnings[0]
     assert "long trajectories" not in band.warnings[0]
-    assert "hmc.precondition=false" in configured("hmc").remedy
+    assert "HmcMethod(precondition=False, " in configured("hmc").remedy
 
 
 def test_thinning_stores_fewer_but_watches_all():

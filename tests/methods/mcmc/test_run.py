@@ -1,42 +1,55 @@
-"""Diagnostics of chains whose mixing is known."""
+"""Step sizes: found in burn-in by dual averaging, and never changed after it."""
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from epinn.methods.mcmc.run import Schedule, Trace, _adapted, complaints, diagnose
+from epinn.methods.mcmc.run import ACCEPTED, Schedule, _adapted, _begin_averaging, _State, _Walk
+
+SCHEDULE = Schedule(burn_in=40, samples=10, chains=2, thin=1, step_size=0.1, adapt=True, precondition=True)
 
 
-def trace_of(field):
-    seeds, chains, samples, _ = field.shape
-    counted = np.zeros((seeds, chains, samples))
-    return Trace(field[..., :1], field, counted + 0.8, counted > 0, np.full((seeds, chains), 0.1), 1.0)
-
-
-def test_independent_samples_have_mixed():
-    found = diagnose(trace_of(np.random.default_rng(0).normal(size=(2, 4, 500, 3))), 1)
-    assert abs(found["rhat"] - 1) < 0.01
-    assert 1000 < found["ess"] < 3000
-    assert complaints(found, "hmc", 0.1, "more patience") == ()
-
-
-def test_chains_in_different_places_have_not():
-    field = np.random.default_rng(0).normal(size=(1, 4, 200, 3)) + np.arange(4)[None, :, None, None]
-    found = diagnose(trace_of(field), 0)
-    assert found["rhat"] > 1.1
-    assert "not mixed" in complaints(found, "nuts", 0.1, "more patience")[0]
-    assert "try more patience" in complaints(found, "nuts", 0.1, "more patience")[0]
-
-
-def test_chains_that_stand_still_have_no_rhat():
-    found = diagnose(trace_of(np.ones((1, 2, 50, 3))), 0)
-    assert found["rhat"] is None
-    assert "hardly moved" in complaints(found, "hmc", 0.1, "more patience")[0]
+def walk(burning, adapt=True):
+    schedule = Schedule(40, 10, 2, 1, 0.1, adapt, True)
+    return _Walk(None, None, schedule, jnp.asarray(burning))
 
 
 @pytest.mark.parametrize(("accepted", "grows"), [(0.2, False), (0.99, True)])
-def test_a_step_size_is_adapted_in_burn_in_and_never_after(accepted, grows):
-    schedule = Schedule(burn_in=40, samples=10, chains=2, thin=1, step_size=0.1, adapt=True, precondition=True)
-    sizes, seen = np.full((1, 2), 0.1), np.full((1, 2), accepted)
-    for call in range(4):
-        assert np.all((_adapted(schedule, sizes, seen, call, 4) > sizes) == grows)
-    assert np.array_equal(_adapted(schedule, sizes, seen, 4, 4), sizes)
+def test_it_grows_where_more_is_accepted_than_it_aims_at_and_shrinks_where_less_is(accepted, grows):
+    averaging = jax.tree.map(lambda leaf: leaf[0, 0], _begin_averaging(jnp.full((1, 1), 0.1)))
+    for _ in range(50):
+        averaging = walk(True)._updated(averaging, jnp.asarray(accepted))
+    assert (float(jnp.exp(averaging.log_step_size_avg)) > 0.1) is grows
+
+
+def test_it_settles_where_so_many_are_accepted():
+    """Acceptance falls with the step: exp(-size) is ACCEPTED at one size only."""
+    averaging = jax.tree.map(lambda leaf: leaf[0, 0], _begin_averaging(jnp.full((1, 1), 10.0)))
+    for _ in range(300):
+        averaging = walk(True)._updated(averaging, jnp.exp(-jnp.exp(averaging.log_step_size)))
+    assert float(jnp.exp(averaging.log_step_size_avg)) == pytest.approx(-np.log(ACCEPTED), rel=0.1)
+
+
+@pytest.mark.parametrize(("burning", "adapt"), [(False, True), (True, False)])
+def test_it_stays_after_burn_in_and_where_it_is_not_adapted(burning, adapt):
+    before = jax.tree.map(lambda leaf: leaf[0, 0], _begin_averaging(jnp.full((1, 1), 0.1)))
+    after = walk(burning, adapt)._updated(before, jnp.asarray(0.2))
+    assert jax.tree.all(jax.tree.map(lambda a, b: a == b, before, after))
+    assert float(walk(burning, adapt)._step(jnp.asarray(0.3), after)) == pytest.approx(0.3)
+
+
+def test_what_was_found_is_taken_over_and_the_search_begins_again():
+    sizes = jnp.full((1, 2), 0.1)
+    averaging = _begin_averaging(sizes)._replace(log_step_size_avg=jnp.log(jnp.asarray([[0.2, 0.4]])))
+    blank = jnp.zeros((1, 2, 3))
+    found = _adapted(SCHEDULE, _State(blank, blank, sizes, averaging))
+    np.testing.assert_allclose(found.step_size, [[0.2, 0.4]], rtol=1e-6)
+    np.testing.assert_allclose(jnp.exp(found.averaging.log_step_size), [[0.2, 0.4]], rtol=1e-6)
+    fixed = Schedule(40, 10, 2, 1, 0.1, adapt=False, precondition=True)
+    assert np.array_equal(_adapted(fixed, _State(blank, blank, sizes, averaging)).step_size, sizes)
+
+
+def test_calls_are_whole_so_that_there_are_at_least_as_many_samples_as_asked_for():
+    schedule = Schedule(burn_in=45, samples=91, chains=2, thin=3, step_size=0.1, adapt=True, precondition=True)
+    assert (schedule.per_call, schedule.burn_calls, schedule.calls) == (30, 2, 6)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from matplotlib.figure import Figure
 
 from ...judge.wording import PAPER_COLUMNS, in_range, setting
+from ...methods.mcmc.diagnostics import MIXED
 from ..published import rows, tables
 from ..report.page import Cell, Line, Page, Picture, Section, Table, render
 from ..store.files import write_atomically, write_json
@@ -98,8 +99,8 @@ def _summary(found: Sequence[Comparison], seconds: float) -> list[Line]:
         lines.append(Line(text, "Outside"))
     chains = [one for one in found if one.row.method == "hmc"]
     if chains:
-        mixed = sum(one.diagnostics.get("rhat", {}).get("max", 9.9) < 1.1 for one in chains)
-        text = f"mixed for all seeds in {mixed} of {len(chains)} rows (R-hat of the field below 1.1)."
+        mixed = sum(one.diagnostics.get("rhat", {}).get("max", 9.9) < MIXED for one in chains)
+        text = f"mixed for all seeds in {mixed} of {len(chains)} rows (R-hat of the field below {MIXED})."
         lines.append(Line(text, "B-PINN chains"))
     failed = sum(one.failed for one in found)
     if failed:
@@ -162,7 +163,7 @@ def _outside_section(found: Sequence[Comparison]) -> Section:
 def _tables(shown: Sequence[Comparison]) -> tuple[Table, ...]:
     """The values beside the published ones; then what they cost, and how the chains went."""
     metrics = list(dict.fromkeys(metric for one in shown for metric in one.metrics))
-    chains = {"acceptance": ("Acceptance", 2), "rhat": ("R-hat", 2), "ess": ("ESS", 0)}
+    chains = {"acceptance": ("Acceptance", 2), "rhat": ("R-hat", 3), "ess": ("ESS", 0)}
     chains = chains if any(one.diagnostics for one in shown) else {}
     name = "Setting" if shown[0].row.table.startswith("burgers") else "Method"
     beside = tuple(column for metric in metrics for column in (PAPER_COLUMNS[metric], "published"))

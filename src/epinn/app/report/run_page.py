@@ -11,7 +11,7 @@ from ...errors import InputError
 from ...judge.metrics import LEVEL
 from ...judge.verdict import overall
 from ...judge.wording import COLUMNS, DECIMALS, in_range, notes, plus_minus, setting
-from ...methods.mcmc.run import MIXED
+from ...methods.mcmc.diagnostics import MIXED
 from ..plan import summarise
 from ..published import lookup
 from ..store.files import write_atomically
@@ -19,8 +19,16 @@ from ..store.run_folder import RunFolder
 from .page import Cell, Line, Page, Picture, Section, Table, render
 
 POOR = LEVEL - 0.05  # a coverage below this is marked
-MORE = {"time_uq_s": "band alone (s)", "nll": "NLL", "crps": "CRPS", "acceptance": "acceptance", "rhat": "R-hat", "ess": "ESS"}
-PLACES = DECIMALS | {"time_uq_s": 1, "nll": 2, "crps": 4, "acceptance": 2, "rhat": 2, "ess": 0}
+MORE = {
+    "time_uq_s": "band alone (s)",
+    "nll": "NLL",
+    "crps": "CRPS",
+    "acceptance": "acceptance",
+    "rhat": "R-hat",
+    "ess": "ESS",
+    "ess_tail": "tail ESS",
+}
+PLACES = DECIMALS | {"time_uq_s": 1, "nll": 2, "crps": 4, "acceptance": 2, "rhat": 3, "ess": 0, "ess_tail": 0}
 KINDS = {
     "field": "Mean and band",
     "error": "Error and band, magnified",

@@ -1,49 +1,77 @@
 """B-PINN: Hamiltonian Monte Carlo over weights and unknowns, with Gaussian priors and the channels' likelihoods."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, final
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, PRNGKeyArray
+from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from ...errors import InputError
 from .method import ChainMethod
-from .run import Kernel
+from .run import Density, Kernel
 
 QUARTER = 1.6  # of a revolution: the trajectory that takes a Gaussian of unit width farthest from where it was
 LONGER = 4.0  # at most, times that: directions that the chart held back need a longer way
-JITTER = 0.2  # of the step size, so that no direction comes back to where it was in every trajectory
-SHORTEST = 0.5  # of it without such coordinates: a chain whose steps are too long for where it is would never leave otherwise
+SHORTEST, LONGEST = 0.5, 1.2  # step sizes of trajectories whose number of steps is fixed, in parts of the adapted one
 
 
-class Trajectory(Kernel):
+class FixedTrajectory(Kernel):
     """So many leapfrog steps, then accept or reject.
 
-    With `varied`, step sizes vary. With `charted`, so do lengths, between a quarter of a revolution and a few of them, but for
-    `leapfrog`.
+    With `varied`, the size of the steps varies from trajectory to trajectory: a chain whose steps are too long for where it is
+    would never leave otherwise, however many steps it makes. blackjax varies their number only.
     """
 
     leapfrog: int = eqx.field(static=True)
     varied: bool = eqx.field(static=True)
-    charted: bool = eqx.field(static=True)
 
-    def __call__(self, density: Callable, state: Any, key: PRNGKeyArray, step_size: Array) -> tuple[Any, Array, Array]:
+    def init(self, density: Density, position: Float[Array, " q"], key: PRNGKeyArray) -> Any:
         import blackjax
 
-        leapfrog: int | Array = self.leapfrog
+        return blackjax.hmc.init(position, density)
+
+    def __call__(self, density: Density, state: Any, key: PRNGKeyArray, step_size: Array) -> tuple[Any, Array, Array]:
+        import blackjax
+
         if self.varied:
-            key, size_key, length_key = jax.random.split(key, 3)
-            if self.charted:
-                length = QUARTER * LONGER ** jax.random.uniform(length_key)
-                leapfrog = jnp.clip(jnp.ceil(length / step_size), 1, self.leapfrog).astype(int)
-            least = 1 - JITTER if self.charted else SHORTEST
-            step_size = step_size * jax.random.uniform(size_key, minval=least, maxval=1 + JITTER)
-        step = blackjax.hmc(density, step_size, jnp.ones(state.position.size), leapfrog).step
+            key, size_key = jax.random.split(key)
+            step_size = step_size * jax.random.uniform(size_key, minval=SHORTEST, maxval=LONGEST)
+        step = blackjax.hmc(density, step_size, jnp.ones(state.position.size), self.leapfrog).step
         state, info = step(key, state)
         return state, info.acceptance_rate, info.is_divergent
+
+
+class DynamicTrajectory(Kernel):
+    """Trajectories of random length, between a quarter of a revolution and a few of them, of at most `leapfrog` steps.
+
+    The lengths are in units of charts, in which the posterior is about one wide.
+    """
+
+    leapfrog: int = eqx.field(static=True)
+
+    def init(self, density: Density, position: Float[Array, " q"], key: PRNGKeyArray) -> Any:
+        import blackjax
+
+        return blackjax.dynamic_hmc.init(position, density, key)
+
+    def __call__(self, density: Density, state: Any, key: PRNGKeyArray, step_size: Array) -> tuple[Any, Array, Array]:
+        import blackjax
+
+        step = blackjax.dynamic_hmc(
+            density,
+            step_size,
+            jnp.ones(state.position.size),
+            integration_steps_fn=self._steps,
+            integration_steps_params=(step_size,),
+        ).step
+        state, info = step(key, state)
+        return state, info.acceptance_rate, info.is_divergent
+
+    def _steps(self, key: PRNGKeyArray, step_size: Array) -> Int[Array, ""]:
+        length = QUARTER * LONGER ** jax.random.uniform(key)
+        return jnp.clip(jnp.ceil(length / step_size), 1, self.leapfrog).astype(int)
 
 
 @final
@@ -61,11 +89,13 @@ class HmcMethod(ChainMethod):
 
     @property
     def remedy(self) -> str:
-        other = ", or long trajectories: hmc.precondition=false, hmc.step_size=3e-4, hmc.leapfrog=200"
-        return "more hmc.samples or hmc.burn_in" + (other if self.precondition else "")
+        other = ", or long trajectories, HmcMethod(precondition=False, step_size=3e-4, leapfrog=200)"
+        return "more HmcMethod(samples=...) or HmcMethod(burn_in=...)" + (other if self.precondition else "")
 
     @property
     def kernel(self) -> Kernel:
         if self.leapfrog < 1:
             raise InputError("hmc.leapfrog must be at least 1.")
-        return Trajectory(self.leapfrog, varied=self.adapt, charted=self.precondition)
+        if self.adapt and self.precondition:
+            return DynamicTrajectory(self.leapfrog)
+        return FixedTrajectory(self.leapfrog, varied=self.adapt)

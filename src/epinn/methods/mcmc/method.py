@@ -15,7 +15,8 @@ from ...progress import Progress
 from ...solve.config import purposes
 from ...solve.pinn import Pinn
 from ..method import Memory, Method, Traits, check_positive, prior_width
-from .run import Kernel, Schedule, complaints, diagnose, sample
+from .diagnostics import complaints, diagnose
+from .run import Kernel, Schedule, sample
 from .starts import STARTS, starts
 
 
@@ -26,9 +27,9 @@ class ChainMethod(Method):
     `prior_sd` is the width of the Gaussian prior on all weights, that of the base PINN if it is not given, and `tolerance` the
     standard deviation that conditions said to be exact are allowed at least.
 
-    With `precondition`, chains move in coordinates made from the curvature around them (see `chart.py`), and `step_size` is in
-    units of these. With `adapt`, it is changed during burn-in until five of six proposals are accepted, and `hmc`
-    varies it from sample to sample.
+    With `precondition`, chains move in coordinates made from the curvature around them (see `preconditioner.py`), and
+    `step_size` is in units of these. With `adapt`, dual averaging changes it during burn-in until five of six proposals are
+    accepted.
 
     Chains start at `spread` places, the trained network refitted to disturbed targets, all at the `trained` network itself,
     at draws from the `prior`, or at fresh `xavier` initialisations.

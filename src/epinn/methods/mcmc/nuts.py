@@ -1,16 +1,15 @@
 """B-PINN by the No-U-Turn Sampler: trajectories as long as they lead away from where they began."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, final
 
 import equinox as eqx
 import jax.numpy as jnp
-from jaxtyping import Array, PRNGKeyArray
+from jaxtyping import Array, Float, PRNGKeyArray
 
 from ...errors import InputError
 from .method import ChainMethod
-from .run import Kernel
+from .run import Density, Kernel
 
 
 class NoUTurn(Kernel):
@@ -18,7 +17,12 @@ class NoUTurn(Kernel):
 
     doublings: int = eqx.field(static=True)
 
-    def __call__(self, density: Callable, state: Any, key: PRNGKeyArray, step_size: Array) -> tuple[Any, Array, Array]:
+    def init(self, density: Density, position: Float[Array, " q"], key: PRNGKeyArray) -> Any:
+        import blackjax
+
+        return blackjax.nuts.init(position, density)
+
+    def __call__(self, density: Density, state: Any, key: PRNGKeyArray, step_size: Array) -> tuple[Any, Array, Array]:
         import blackjax
 
         step = blackjax.nuts(density, step_size, jnp.ones(state.position.size), max_num_doublings=self.doublings).step
@@ -38,7 +42,7 @@ class NutsMethod(ChainMethod):
 
     @property
     def remedy(self) -> str:
-        return "more nuts.samples or nuts.burn_in"
+        return "more NutsMethod(samples=...) or NutsMethod(burn_in=...)"
 
     @property
     def kernel(self) -> Kernel:

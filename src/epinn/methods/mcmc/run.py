@@ -1,13 +1,8 @@
-"""Chains of a sampler on the posteriors of many seeds at once, and whether they have mixed.
+"""Chains of a sampler on the posteriors of many seeds at once. The samplers and the adaptation of their step are blackjax's."""
 
-The samplers and their diagnostics are blackjax's. Acceptance, R-hat and effective sample size are reported for the *field*
-at probe points, since weights may be exchanged freely without changing it.
-"""
-
-import functools
 import time
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,20 +14,28 @@ from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
 from ...posterior.log_density import Target
 from ...progress import Progress
+from ...solve.driver import Call, drive
 from ...solve.seeds import over_seeds
 from .preconditioner import Chart, can_be_charted, charts
 
+# blackjax is imported inside functions: it takes a fifth of a second, which no other method should wait for.
+
 STORED_PER_CALL = 10  # samples per compiled call, times `thin`
 ACCEPTED = 0.85  # acceptance that an adapted step size aims at
-LEAST_GAIN = 0.3  # of the adaptation, which gets calmer from call to call
-MIXED = 1.1  # an R-hat above this is reported as not mixed
+LENGTHS = 1_000_000  # what is folded into a chain's key for the lengths of its trajectories; samples use `split`
+
+Density = Callable[[Float[Array, " q"]], Float[Array, ""]]
 
 
 class Kernel(eqx.Module):
     """One transition of a sampler."""
 
     @abstractmethod
-    def __call__(self, density: Callable, state: Any, key: PRNGKeyArray, step_size: Array) -> tuple[Any, Array, Array]:
+    def init(self, density: Density, position: Float[Array, " q"], key: PRNGKeyArray) -> Any:
+        """The state of the sampler at a position; `key` is for what the state itself may draw from."""
+
+    @abstractmethod
+    def __call__(self, density: Density, state: Any, key: PRNGKeyArray, step_size: Array) -> tuple[Any, Array, Array]:
         """The next state, the acceptance on the way to it, and whether the integration ran away."""
 
 
@@ -40,7 +43,8 @@ class Kernel(eqx.Module):
 class Schedule:
     """How long and how: `samples` count those after `burn_in`, per chain; every `thin`-th is stored.
 
-    With `precondition` the chains move in charts, made where they begin and again in the middle of the burn-in.
+    With `precondition` the chains move in charts, made where they begin and again in the middle of the burn-in. With `adapt`,
+    the step size of every chain is found by dual averaging during burn-in, from the beginning again in new charts.
     """
 
     burn_in: int
@@ -50,6 +54,19 @@ class Schedule:
     step_size: float
     adapt: bool
     precondition: bool
+
+    @property
+    def per_call(self) -> int:
+        return STORED_PER_CALL * self.thin
+
+    @property
+    def burn_calls(self) -> int:
+        """Whole calls, so at least as many samples as asked for."""
+        return -(-self.burn_in // self.per_call)
+
+    @property
+    def calls(self) -> int:
+        return self.burn_calls - (-self.samples // self.per_call)
 
 
 class Trace(eqx.Module):
@@ -64,13 +81,13 @@ class Trace(eqx.Module):
 
 
 class _State(eqx.Module):
-    """Where the chains are: coordinates, the positions that their charts were made at, and how far they have come."""
+    """Where the chains are: coordinates, the positions that their charts were made at, their step sizes, and what dual
+    averaging knows of these."""
 
     eta: Float[Array, "seeds chains q"]
     origin: Float[Array, "seeds chains q"]
-    step_size: Float[np.ndarray, "seeds chains"]
-    call: np.ndarray
-    seconds: np.ndarray
+    step_size: Float[Array, "seeds chains"]
+    averaging: Any
 
 
 def sample(
@@ -84,35 +101,40 @@ def sample(
     stage: str,
 ) -> Trace:
     """Run all chains of all seeds from where `begin` says; `shape` is that of what it returns."""
-    started, per_call = time.perf_counter(), STORED_PER_CALL * schedule.thin
-    burn, keep = (-(-n // per_call) for n in (schedule.burn_in, schedule.samples))  # whole calls, so at least what was asked
+    started = time.perf_counter()
     charted = schedule.precondition and can_be_charted(targets)
-    nothing, blank = [np.zeros(0)] * 4, jnp.zeros(shape)
-    first = _State(blank, blank, np.full(shape[:2], schedule.step_size), np.asarray(0), np.zeros(()))
-    kept: list[Any] = []
-    if (recalled := progress.recall(stage, (first, nothing))) is not None:
-        state, started = recalled[0], started - float(recalled[0].seconds)
-        kept = [recalled[1]] if int(state.call) > burn else []
-    else:
-        state = _moved_in(first, begin(), charted)
-    chart = charts(targets, state.origin) if charted else None
-    progress(stage, int(state.call) * per_call, (burn + keep) * per_call, {})
-    for call in range(int(state.call), burn + keep):
-        if chart is not None and call == burn // 2 > 0:
-            state = _moved_in(state, _places(chart, state.eta), charted)
+    blank, sizes = jnp.zeros(shape), jnp.full(shape[:2], schedule.step_size)
+    first = _State(blank, blank, sizes, _begin_averaging(sizes))
+    chart: Chart | None = None
+
+    def advance(state: _State, done: int, count: int) -> Call[_State]:
+        nonlocal chart
+        call, burn = done // count, schedule.burn_calls
+        if charted and chart is None:  # at the beginning, or where an earlier session was interrupted
             chart = charts(targets, state.origin)
-        sizes = jnp.asarray(state.step_size, float)
-        eta, record = _advance(kernel, schedule, targets, chart, state.eta, keys, jnp.asarray(call), sizes)
-        accepted = np.nan_to_num(np.asarray(record[2])).mean(axis=2)
-        if call >= burn:
-            kept.append(jax.tree.map(np.asarray, list(record)))
-        step_size = _adapted(schedule, state.step_size, accepted, call, burn)
-        state = _State(eta, state.origin, step_size, np.asarray(call + 1), np.asarray(time.perf_counter() - started))
-        progress(stage, (call + 1) * per_call, (burn + keep) * per_call, {"acceptance": float(accepted.mean())})
-        progress.keep(stage, functools.partial(_to_keep, state, kept, nothing))
+        if chart is not None and call == burn // 2 > 0:
+            state = _adapted(schedule, _moved_in(state, _places(chart, state.eta), charted))
+            chart = charts(targets, state.origin)
+        state, record = _advance(kernel, schedule, targets, chart, state, keys, jnp.asarray(call), jnp.asarray(call < burn))
+        state = _adapted(schedule, state) if call == burn - 1 else state
+        accepted = float(np.nan_to_num(np.asarray(record[2])).mean())
+        return Call(state, list(record) if call >= burn else None, {"acceptance": accepted})
+
+    driven = drive(
+        stage,
+        schedule.calls * schedule.per_call,
+        advance,
+        like=first,
+        begin=lambda: _moved_in(first, begin(), charted),
+        per_call=schedule.per_call,
+        empty=[np.zeros(0)] * 4,
+        progress=progress,
+        started=started,
+    )
     limits = [schedule.samples // schedule.thin or 1, *[schedule.samples] * 3]
-    stored, field, acceptance, divergent = (part[:, :, :n] for part, n in zip(_joined(kept), limits, strict=True))
-    return Trace(stored, field, acceptance, divergent, state.step_size, time.perf_counter() - started)
+    joined = (np.concatenate(parts, axis=2) for parts in zip(*driven.records, strict=True))
+    stored, field, acceptance, divergent = (part[:, :, :n] for part, n in zip(joined, limits, strict=True))
+    return Trace(stored, field, acceptance, divergent, np.asarray(driven.state.step_size), driven.seconds)
 
 
 def _moved_in(state: _State, vectors: Float[Array, "seeds chains q"], charted: bool) -> _State:
@@ -121,21 +143,20 @@ def _moved_in(state: _State, vectors: Float[Array, "seeds chains q"], charted: b
     return eqx.tree_at(lambda s: (s.eta, s.origin), state, (eta, vectors))
 
 
-def _adapted(schedule: Schedule, step_size: np.ndarray, accepted: np.ndarray, call: int, burn: int) -> np.ndarray:
-    """Step sizes after a call, changed only during burn-in, at first boldly; the new charts are a new beginning."""
-    if not schedule.adapt or call >= burn:
-        return step_size
-    calls = call if call < burn // 2 else call - burn // 2
-    return step_size * np.exp(max(LEAST_GAIN, (1 + calls) ** -0.5) * (accepted - ACCEPTED) / (1 - ACCEPTED) ** 0.5)
+@jax.jit
+def _begin_averaging(sizes: Float[Array, "seeds chains"]) -> Any:
+    from blackjax.adaptation.step_size import dual_averaging_adaptation
+
+    init, _, _ = dual_averaging_adaptation(ACCEPTED)
+    return jax.tree.map(lambda leaf: jnp.broadcast_to(jnp.asarray(leaf, sizes.dtype), sizes.shape), init(sizes))
 
 
-def _to_keep(state: _State, records: Sequence[Any], nothing: Any) -> tuple:
-    return state, _joined(records) if records else nothing
-
-
-def _joined(records: Sequence[Any]) -> Any:
-    """The records of several calls as one."""
-    return jax.tree.map(lambda *parts: np.concatenate(parts, axis=2), *records)
+def _adapted(schedule: Schedule, state: _State) -> _State:
+    """The state with the step sizes that dual averaging has found, and dual averaging beginning again from these."""
+    if not schedule.adapt:
+        return state
+    sizes = jnp.exp(state.averaging.log_step_size_avg)
+    return eqx.tree_at(lambda s: (s.step_size, s.averaging), state, (sizes, _begin_averaging(sizes)))
 
 
 @eqx.filter_jit
@@ -149,81 +170,65 @@ def _advance(
     schedule: Schedule,
     targets: Target,
     charts: Chart | None,
-    etas: Float[Array, "seeds chains q"],
+    state: _State,
     keys: PRNGKeyArray,
     call: Array,
-    step_sizes: Float[Array, "seeds chains"],
-) -> tuple[Array, tuple]:
+    burning: Bool[Array, ""],
+) -> tuple[_State, tuple[Array, ...]]:
     """A few samples of every chain of every seed."""
-    import blackjax  # imported here, as elsewhere: it costs a fifth of a second that other methods need not wait
 
-    def one_chain(target: Target, chart: Chart | None, eta: Array, key: PRNGKeyArray, step_size: Array) -> tuple[Array, tuple]:
-        place = (lambda point: point) if chart is None else chart
-        density = lambda point: target(place(point))  # noqa: E731
-
-        def one_sample(state: Any, key: PRNGKeyArray) -> tuple[Any, tuple]:
-            state, acceptance, divergent = kernel(density, state, key, step_size)
-            return state, (target.field(place(state.position)), acceptance, divergent)
-
-        def thinned(state: Any, keys: PRNGKeyArray) -> tuple[Any, tuple]:
-            state, watched = jax.lax.scan(one_sample, state, keys)
-            return state, (place(state.position), *watched)
-
-        draws = jax.random.split(key, (STORED_PER_CALL, schedule.thin))
-        state, (stored, *watched) = jax.lax.scan(thinned, blackjax.hmc.init(eta, density), draws)
-        return state.position, (stored, *(w.reshape(-1, *w.shape[2:]) for w in watched))
-
-    def one_seed(target: Target, charts: Any, etas: Array, key: PRNGKeyArray, step_sizes: Array) -> tuple[Array, tuple]:
+    def one_seed(
+        target: Target, charts: Any, etas: Array, sizes: Array, averaging: Any, key: PRNGKeyArray
+    ) -> tuple[tuple[Array, Any], tuple[Array, ...]]:
         each = jax.random.split(jax.random.fold_in(key, call), schedule.chains)
-        return jax.vmap(lambda *chain: one_chain(target, *chain))(charts, etas, each, step_sizes)
+        walk = _Walk(kernel, target, schedule, burning)
+        return jax.vmap(walk)(charts, etas, sizes, averaging, each)
 
-    return over_seeds(one_seed, targets, charts, etas, keys, step_sizes)
-
-
-@jax.jit
-def _rhat_and_ess(chains: Float[Array, "chains samples values"]) -> tuple[Array, Array]:
-    from blackjax.diagnostics import effective_sample_size, potential_scale_reduction
-
-    return potential_scale_reduction(chains), effective_sample_size(chains)
+    (eta, averaging), record = over_seeds(one_seed, targets, charts, state.eta, state.step_size, state.averaging, keys)
+    return eqx.tree_at(lambda s: (s.eta, s.averaging), state, (eta, averaging)), record
 
 
-def diagnose(trace: Trace, seed: int) -> dict[str, Any]:
-    """Split R-hat and effective sample size of the field, worst and median over the probes."""
-    field = trace.field[seed]
-    half = field.shape[1] // 2
-    halves = jnp.asarray(np.concatenate([field[:, :half], field[:, half : 2 * half]]))
-    summary: dict[str, Any] = {
-        "acceptance": float(trace.acceptance[seed].mean()),
-        "divergent": int(trace.divergent[seed].sum()),
-        "chains": field.shape[0],
-        "samples": field.shape[1],
-        "step_size": float(trace.step_size[seed].mean()),
-    }
-    if half < 2 or not np.all(np.ptp(field, axis=(0, 1)) > 0):
-        return summary | {"rhat": None, "rhat_median": None, "ess": None, "ess_median": None}
-    rhat, ess = (np.asarray(values) for values in _rhat_and_ess(halves))
-    return summary | {
-        "rhat": float(rhat.max()),
-        "rhat_median": float(np.median(rhat)),
-        "ess": float(ess.min()),
-        "ess_median": float(np.median(ess)),
-    }
+class _Walk(eqx.Module):
+    """One chain for a few samples. While it is `burning` in, dual averaging chooses the size of every step."""
 
+    kernel: Kernel
+    target: Target
+    schedule: Schedule = eqx.field(static=True)
+    burning: Bool[Array, ""]
 
-def complaints(diagnostics: dict[str, Any], name: str, step_size: float, remedy: str) -> tuple[str, ...]:
-    """Sentences for whoever might trust chains that have not mixed, with a remedy."""
-    if diagnostics["samples"] < 4:
-        return (
-            f"{diagnostics['samples']} samples are too few to tell whether the chains have mixed: try more {name}.samples.",
-        )
-    if diagnostics["rhat"] is None or diagnostics["acceptance"] < 0.05:
-        return (
-            f"the chains hardly moved (acceptance {diagnostics['acceptance']:.2f}); "
-            f"try {name}.step_size below {step_size:g}, or more {name}.samples.",
-        )
-    if not diagnostics["rhat"] < MIXED:
-        return (
-            f"the chains have not mixed (R-hat of the field {diagnostics['rhat']:.2f}, effective samples "
-            f"{diagnostics['ess']:.0f}): do not trust this band; try {remedy}.",
-        )
-    return ()
+    def __call__(
+        self, chart: Chart | None, eta: Float[Array, " q"], step_size: Array, averaging: Any, key: PRNGKeyArray
+    ) -> tuple[tuple[Array, Any], tuple[Array, ...]]:
+        place = (lambda point: point) if chart is None else chart
+
+        def density(point: Float[Array, " q"]) -> Float[Array, ""]:
+            return self.target(place(point))
+
+        def one_sample(carry: tuple[Any, Any], key: PRNGKeyArray) -> tuple[tuple[Any, Any], tuple[Array, ...]]:
+            state, averaging = carry
+            state, acceptance, divergent = self.kernel(density, state, key, self._step(step_size, averaging))
+            averaging = self._updated(averaging, acceptance)
+            return (state, averaging), (self.target.field(place(state.position)), acceptance, divergent)
+
+        def thinned(carry: tuple[Any, Any], keys: PRNGKeyArray) -> tuple[tuple[Any, Any], tuple[Array, ...]]:
+            carry, watched = jax.lax.scan(one_sample, carry, keys)
+            return carry, (place(carry[0].position), *watched)
+
+        draws = jax.random.split(key, (STORED_PER_CALL, self.schedule.thin))
+        first = self.kernel.init(density, eta, jax.random.fold_in(key, LENGTHS)), averaging
+        (state, averaging), (stored, *watched) = jax.lax.scan(thinned, first, draws)
+        return (state.position, averaging), (stored, *(w.reshape(-1, *w.shape[2:]) for w in watched))
+
+    def _step(self, step_size: Array, averaging: Any) -> Array:
+        if not self.schedule.adapt:
+            return step_size
+        return jnp.where(self.burning, jnp.exp(averaging.log_step_size), step_size)
+
+    def _updated(self, averaging: Any, acceptance: Array) -> Any:
+        from blackjax.adaptation.step_size import dual_averaging_adaptation
+
+        if not self.schedule.adapt:
+            return averaging
+        _, update, _ = dual_averaging_adaptation(ACCEPTED)
+        updated = update(averaging, jnp.nan_to_num(acceptance))
+        return jax.tree.map(lambda new, old: jnp.where(self.burning, new, old).astype(old.dtype), updated, averaging)
