@@ -1,19 +1,19 @@
 """What a reproduction leaves for its readers: `tables.json`, the figures, and the report page."""
 
-import io
+import math
 from collections.abc import Mapping, Sequence
 
-from matplotlib.figure import Figure
-
-from ...judge.wording import PAPER_COLUMNS, in_range, setting
-from ..published import rows, tables
+from ...judge.wording import PAPER_COLUMNS, fixed_range, setting
+from ...methods.mcmc.run import MIXED
+from ..published import DECIMALS, rows, tables
 from ..report.page import Cell, Line, Page, Picture, Section, Table, render
+from ..report.pictures.panels import as_png
 from ..store.files import write_atomically, write_json
 from .diagram import diagram
 from .figures import TITLES, Drawn, panel_title, paper_figures
 from .reasons import Reason, reason
 from .reproduce import Reproduction
-from .tables import DECIMALS, NAMES, Comparison, comparisons, counts
+from .tables import NAMES, Comparison, comparisons, counts
 
 TIMES = {"time_s": "Time (s)", "time_uq_s": "of it the band (s)"}
 HOURS = 3600
@@ -30,7 +30,7 @@ def publish(reproduction: Reproduction) -> list[Comparison]:
     (path / "figures").mkdir(exist_ok=True)
     pictures: dict[str, list[Picture]] = {}
     for one in drawn:
-        png = _png(one.figure)
+        png = as_png(one.figure, DPI)
         write_atomically(path / "figures" / f"{one.name}.png", png)
         pictures.setdefault(one.table, []).append(Picture(one.title, png))
     write_atomically(path / "report.html", render(page(reproduction, found, pictures)).encode())
@@ -98,8 +98,8 @@ def _summary(found: Sequence[Comparison], seconds: float) -> list[Line]:
         lines.append(Line(text, "Outside"))
     chains = [one for one in found if one.row.method == "hmc"]
     if chains:
-        mixed = sum(one.diagnostics.get("rhat", {}).get("max", 9.9) < 1.1 for one in chains)
-        text = f"mixed for all seeds in {mixed} of {len(chains)} rows (R-hat of the field below 1.1)."
+        mixed = sum(one.diagnostics.get("rhat", {}).get("max", math.inf) < MIXED for one in chains)
+        text = f"mixed for all seeds in {mixed} of {len(chains)} rows (R-hat of the field below {MIXED})."
         lines.append(Line(text, "B-PINN chains"))
     failed = sum(one.failed for one in found)
     if failed:
@@ -147,7 +147,7 @@ def _outside_section(found: Sequence[Comparison]) -> Section:
             Cell(panel_title(one)),
             Cell(f"{one.row.noise:g}", one.row.noise),
             Cell(PAPER_COLUMNS[metric]),
-            Cell(f"{one.row.values[metric]:.{DECIMALS[metric]}f}", one.row.values[metric]),
+            Cell(one.row.printed(metric), one.row.values[metric]),
             _spread(one.ours.get(metric), DECIMALS[metric]),
             Cell(why.short),
         )
@@ -195,8 +195,8 @@ def _name(one: Comparison) -> tuple[Cell, Cell]:
 
 
 def _beside(one: Comparison, metric: str) -> tuple[Cell, Cell]:
-    value, digits = one.row.values[metric], DECIMALS[metric]
-    return _spread(one.ours.get(metric), digits), Cell(f"{value:.{digits}f}", value, "good" if one.inside(metric) else "bad")
+    mark = "good" if one.inside(metric) else "bad"
+    return _spread(one.ours.get(metric), DECIMALS[metric]), Cell(one.row.printed(metric), one.row.values[metric], mark)
 
 
 def _cost(one: Comparison, time: str) -> tuple[Cell, Cell]:
@@ -207,7 +207,7 @@ def _cost(one: Comparison, time: str) -> tuple[Cell, Cell]:
 
 
 def _spread(found: Mapping[str, float] | None, digits: int) -> Cell:
-    return Cell(in_range(found, digits), found["median"]) if found else Cell("–", None, "muted")
+    return Cell(fixed_range(found, digits), found["median"]) if found else Cell("–", None, "muted")
 
 
 def _settings_table(reproduction: Reproduction, found: Sequence[Comparison]) -> Table:
@@ -224,9 +224,3 @@ def _settings_table(reproduction: Reproduction, found: Sequence[Comparison]) -> 
             text = "; ".join(f"{value} ({', '.join(dict.fromkeys(where))})" for value, where in by_value.items())
         body.append((Cell(name), Cell(text)))
     return Table("", ("Setting", "Value"), tuple(body))
-
-
-def _png(figure: Figure) -> bytes:
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", dpi=DPI)
-    return buffer.getvalue()
