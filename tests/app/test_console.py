@@ -7,7 +7,7 @@ from rich.console import Console
 
 from epinn.app import console
 from epinn.app.plan import Plan
-from epinn.app.settings import preset
+from epinn.app.presets import preset
 from epinn.app.source import find
 
 UNMIXED = "the chains have not mixed (R-hat of the field 2.00): do not trust this band; try more hmc.samples."

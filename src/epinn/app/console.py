@@ -164,7 +164,7 @@ def _summary_table(records: Sequence[Mapping[str, Any]], plan: Plan) -> Table:
     for name in ("method", *several, *sought, *columns.values()):
         table.add_column(name, justify="left" if name in ("method", "field") else "right")
     for (method, field), row in rows.items():
-        ours = [_with_spread(row[f"{name}_mean"], row[f"{name}_std"]) for name in sought]
+        ours = [_with_spread(row.get(f"{name}_mean"), row.get(f"{name}_std")) for name in sought]
         named = (method, field) if several else (method,)
         table.add_row(*named, *ours, *(median_and_range(name, row[name]) for name in columns))
         if not several:

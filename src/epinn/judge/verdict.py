@@ -13,13 +13,15 @@ from .evaluation import Evaluation
 from .metrics import coverage
 from .wording import fixed, metric, significant, split_advice
 
-STUCK = 0.05  # an acceptance below this: chains have hardly moved
-NARROW, WIDE = 0.6, 1.7  # spread, in parts of that of the method's own posterior, linearised
+STUCK = 0.05  # chains with an acceptance below this have hardly moved
+NARROW, WIDE = 0.6, 1.7  # acceptable ratios of the spread to that of the method's own posterior, linearised
 RARE = 0.01  # held-out measurements that would be outside so seldom say that the band is too narrow
 HARDLY = 0.001  # and if they are so near that this seldom happens, it is too wide
-POOR = 0.8  # part of the points where the truth is in the band; errors are correlated, so less than the level is no scandal yet
-IDLE = 0.1  # errors, in standard deviations, of a band that is wider than it need be,
-MATTERS = 0.02  # if it is also wide in parts of the range of the field
+POOR = (
+    0.8  # a coverage below this is too low; errors are correlated in space, so one band may fall short of its level by chance
+)
+IDLE = 0.1  # a band is too wide if the rms error is below this fraction of its standard deviation,
+MATTERS = 0.02  # and the standard deviation above this fraction of the range of the field
 
 TRUSTWORTHY, TOO_NARROW, TOO_WIDE, NOT_CONVERGED, NOT_CHECKED = (
     "trustworthy",

@@ -1,4 +1,4 @@
-"""What a reproduction leaves for its readers: `tables.json`, the figures, and the report page."""
+"""The results of a reproduction for its readers: `tables.json`, the figures, and the report page."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -47,7 +47,7 @@ def page(reproduction: Reproduction, found: Sequence[Comparison], pictures: Mapp
         subtitle=f"{len(found)} of {len(rows())} rows, {_from_to(seeds)} seeds each",
         summary=tuple(_summary(found, seconds)),
         sections=(
-            Section("What lies inside our range", tables=(_count_table(found),) if found else ()),
+            Section("Published values inside our range", tables=(_count_table(found),) if found else ()),
             *([_outside_section(found)] if found else []),
             Section("How an E-PINN is built", pictures=tuple(pictures[""])),
             *(
@@ -68,7 +68,9 @@ def page(reproduction: Reproduction, found: Sequence[Comparison], pictures: Mapp
     )
 
 
-SETTINGS_NOTE = "The paper's settings; rows that leave them say so. Where the paper is silent, docs/paper.md gives our choice."
+SETTINGS_NOTE = (
+    "The paper's settings; rows with other settings say so. docs/paper.md explains our choices where the paper is silent."
+)
 
 
 def _from_to(numbers: Sequence[int]) -> str:
@@ -103,7 +105,7 @@ def _summary(found: Sequence[Comparison], seconds: float) -> list[Line]:
         lines.append(Line(text, "B-PINN chains"))
     failed = sum(one.failed for one in found)
     if failed:
-        lines.append(Line(f"{failed} fits ran away; they are left out of the ranges.", "Failed"))
+        lines.append(Line(f"{failed} fits diverged; they are left out of the ranges.", "Failed"))
     printed = sum(one.row.values["time_s"] for one in found)
     runs = sum(one.seeds for one in found)
     text = (
@@ -126,7 +128,7 @@ def _count_table(found: Sequence[Comparison]) -> Table:
         body.append(tuple(cells))
     columns = ("Method", "All", *(PAPER_COLUMNS[metric] for metric in metrics))
     note = "Inside means between our smallest and largest seed, at the precision that the value is printed with."
-    return Table("Published values inside our range", columns, tuple(body), note)
+    return Table("", columns, tuple(body), note)
 
 
 def _outside(found: Sequence[Comparison]) -> dict[Reason, list[tuple[Comparison, str]]]:
@@ -156,7 +158,7 @@ def _outside_section(found: Sequence[Comparison]) -> Section:
     ]
     text = tuple(f"{why.short} ({len(values)}): {why.text}" for why, values in groups.items())
     table = Table("Every value outside", ("Table", "Row", "Noise", "Metric", "Published", "Ours", "Why"), tuple(body))
-    return Section("What does not, and why", text or ("Every value lies inside.",), (table,) if body else ())
+    return Section("Values outside our range, and why", text or ("Every value lies inside.",), (table,) if body else ())
 
 
 def _tables(shown: Sequence[Comparison]) -> tuple[Table, ...]:
@@ -172,7 +174,7 @@ def _tables(shown: Sequence[Comparison]) -> tuple[Table, ...]:
             f"Median (min to max) over {_from_to([one.seeds for one in shown])} seeds",
             (name, "Noise", *beside),
             tuple((*_name(one), *(cell for metric in metrics for cell in _beside(one, metric))) for one in shown),
-            "✓ and ✗: inside and outside our range.",
+            "✓: the published value lies inside our range; ✗: outside.",
         ),
         Table(
             "Cost" + (", and diagnostics of the chains" if chains else ""),

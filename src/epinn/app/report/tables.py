@@ -36,7 +36,10 @@ def table_of(title: str, rows: Iterable[Row], note: str = "") -> Table:
 def by_field(records: Sequence[Json]) -> dict[str, list[Json]]:
     """The records with the metrics of each field, by its name; under "" as they are if there is only one field."""
     names = list(records[0].get("fields", {})) if records else []
-    return {name: [{**record, **record["fields"][name]} for record in records] for name in names} or {"": list(records)}
+    found = {name: [{**record, **record["fields"][name]} for record in records] for name in names}
+    for name in names[1:]:  # what was inferred belongs to all fields: it is told with the first
+        found[name] = [{**record, "unknowns": {}} for record in found[name]]
+    return found or {"": list(records)}
 
 
 def metrics_row(method: str, values: Json, unknowns: Iterable[str], field: str = "", *, more: bool = False) -> Row:

@@ -118,7 +118,7 @@ def test_curves_share_their_scale_and_show_all_sensors():
 
 def test_one_legend_names_what_is_drawn():
     (legend,) = figures(several(ONE, 3))["field"].legends
-    assert [text.get_text() for text in legend.get_texts()] == ["mean ± 2σ", "mean", "exact", "sensors"]
+    assert [text.get_text() for text in legend.get_texts()] == ["± 2σ", "mean", "exact", "sensors"]
 
 
 def test_several_fields_have_a_row_and_a_scale_each():

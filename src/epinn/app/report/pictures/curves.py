@@ -99,7 +99,7 @@ def _curve(ax: Axes, evaluation: Evaluation, of_row: Line) -> None:
     at = of_row.across(evaluation)
     mean, std = (of_row.on(evaluation, values) for values in (evaluation.prediction.mean, evaluation.prediction.std))
     ax.margins(x=0.02)
-    ax.fill_between(at, mean - 2 * std, mean + 2 * std, color=BLUE, alpha=0.25, linewidth=0, label="mean ± 2σ")
+    ax.fill_between(at, mean - 2 * std, mean + 2 * std, color=BLUE, alpha=0.25, linewidth=0, label="± 2σ")
     ax.plot(at, mean, color=BLUE, linewidth=1.5, label="mean")
     if evaluation.truth is not None:
         ax.plot(at, of_row.on(evaluation, evaluation.truth), "--", color=BLACK, linewidth=1.1, label="exact")
