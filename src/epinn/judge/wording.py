@@ -14,6 +14,7 @@ COLUMNS = {
 PAPER_COLUMNS = {"sharpness": "sharpness", "coverage": "coverage", "rmse": "RMSE", "kappa_mean": "κ", "kappa_std": "κ std"}
 DIGITS = 3  # of the metrics in tables
 FRACTIONS = ("coverage", "acceptance")  # between 0 and 1: two decimals
+TIMES = ("time_s", "time_uq_s")  # vary from run to run: two digits
 BREAKS = (": ", "; ", ". ")  # where the advice of a warning begins
 
 
@@ -38,6 +39,8 @@ def metric(name: str, value: float, digits: int = DIGITS) -> str:
         return fixed(value, 2)
     if name == "rhat":
         return f"{value:.3f}" if value < 10 else significant(value)  # chains count as mixed by its third digit
+    if name in TIMES:
+        return significant(value)
     return f"{value:.0f}" if name == "ess" else significant(value, digits)
 
 

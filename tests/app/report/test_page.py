@@ -373,7 +373,7 @@ def test_every_seed_has_its_row(page_of):
         "coverage": "0.96",
         "RMSE": "0.0123",
         "interval score": "0.300",
-        "time (s)": "12.0",
+        "time (s)": "12",
         "band alone (s)": "3.0",
         "NLL": "-1.50",
         "CRPS": "0.00400",
