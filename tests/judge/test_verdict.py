@@ -34,7 +34,7 @@ BLIND = Evidence(seen(truth=False))
         (Evidence(seen()), "trustworthy", "the truth is in the 95% band at"),
         (Evidence(seen(std=np.nan)), "not converged", "not finite"),
         (Evidence(seen(error=0.3)), "too narrow", "the truth is in the 95% band at 5"),
-        (Evidence(seen(error=0.001)), "too wide", "0.0096 of the standard deviation"),
+        (Evidence(seen(error=0.001)), "too wide", "0.0096 of its standard deviation"),
         (Evidence(seen(error=1e-6, std=1e-4)), "trustworthy", "100%"),  # idle, but who would mind
         (
             Evidence(seen(), complaints=["the residuals are far above; try more."]),
@@ -45,10 +45,10 @@ BLIND = Evidence(seen(truth=False))
         (
             Evidence(seen(truth=False), diagnostics={"guarantee": "...", "factor": 2.0, "held_out": 40}),
             "trustworthy",
-            "40 held-out measurements made it 2.0 times as wide",
+            "scaled by 2.0 to fit 40 held-out measurements",
         ),
-        (Evidence(seen(truth=False), held_out=held_out(0.2)), "too wide", "off by 0.1"),
-        (Evidence(seen(), diagnostics={"rhat": 1.3, "acceptance": 0.8}), "not converged", "R-hat of the field 1.30"),
+        (Evidence(seen(truth=False), held_out=held_out(0.2)), "too wide", "miss by 0.1"),
+        (Evidence(seen(), diagnostics={"rhat": 1.3, "acceptance": 0.8}), "not converged", "R-hat of the field 1.300"),
         (Evidence(seen(), diagnostics={"rhat": None, "acceptance": 0.0}), "not converged", "hardly moved"),
         (Evidence(seen(), diagnostics={"rhat": 1.004, "acceptance": 0.8}), "trustworthy", "R-hat of the field 1"),
         (BLIND, "not checked", "nothing"),
@@ -58,7 +58,7 @@ BLIND = Evidence(seen(truth=False))
             "trustworthy",
             "1.0 times that of the linearised",
         ),
-        (dataclasses.replace(BLIND, residuals="small", allowance=0.3), "trustworthy", "known to 0.3 only"),
+        (dataclasses.replace(BLIND, residuals="small", allowance=0.3), "trustworthy", "hold to 0.30 only"),
         (dataclasses.replace(BLIND, reference=np.full((N, 1), 0.1), allowance=0.3), "trustworthy", "of its own posterior"),
         (dataclasses.replace(BLIND, reference=np.full((N, 1), 0.3)), "too narrow", "0.33 times"),
         (dataclasses.replace(BLIND, reference=np.full((N, 1), 0.01)), "too wide", "10 times"),
@@ -96,6 +96,32 @@ def test_a_band_that_is_too_narrow_is_found_although_errors_are_shared():
 
 def test_several_seeds_are_one_sentence():
     verdicts = [Verdict("trustworthy", ("a",)), Verdict("too narrow", ("b",)), Verdict("trustworthy", ("c",))]
-    text = overall([verdict.plain() for verdict in verdicts], [4, 5, 6])
-    assert text == "trustworthy in 2 of 3 seeds (seed 4: a); too narrow in 1"
-    assert overall([verdicts[1].plain()], [0]) == "too narrow (b)"
+    text = str(overall([verdict.plain() for verdict in verdicts], [4, 5, 6]))
+    assert text == "trustworthy in 2 of 3 seeds, too narrow in 1: seed 4: a."
+    assert str(overall([verdicts[1].plain()], [0])) == "too narrow: b."
+
+
+def test_advice_that_several_complaints_share_is_given_once():
+    complaints = [f"the residuals of {name} are large (rms 2): this is no solution. Try another seed." for name in "ab"]
+    verdict = judge(Evidence(seen(), complaints=complaints))
+    assert verdict.why == ("the residuals of a are large (rms 2)", "the residuals of b are large (rms 2)")
+    assert str(verdict) == (
+        "not converged: the residuals of a are large (rms 2); the residuals of b are large (rms 2). "
+        "This is no solution. Try another seed."
+    )
+
+
+def test_a_verdict_survives_as_plain_data_also_from_before_there_was_advice():
+    verdict = Verdict("not converged", ("a",), ("try b.",))
+    assert Verdict.of(verdict.plain()) == verdict
+    assert Verdict.of({"word": "too wide", "why": ["a"]}) == Verdict("too wide", ("a",))
+
+
+def test_colours_tell_good_from_bad():
+    assert [Verdict(word).tone for word in ("trustworthy", "too wide", "too narrow", "not converged", "not checked")] == [
+        "good",
+        "fair",
+        "bad",
+        "bad",
+        "",
+    ]

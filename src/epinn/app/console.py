@@ -12,15 +12,18 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.progress import Progress as RichProgress
 from rich.table import Table
+from rich.text import Text
 
 from ..judge.verdict import overall
-from ..judge.wording import COLUMNS, DECIMALS, PAPER_COLUMNS, in_range, notes
+from ..judge.wording import COLUMNS, PAPER_COLUMNS, fixed, fixed_range, median_and_range, metric, notes, plus_minus, significant
 from ..progress import Progress
 from .paper.figures import TITLES, panel_title
-from .paper.tables import DECIMALS as DIGITS
 from .paper.tables import NAMES, Comparison, counts
 from .plan import Plan, summarise
-from .published import lookup
+from .published import DECIMALS, lookup
+from .report.tables import by_field
+
+COLOURS = {"good": "bold green", "fair": "bold yellow", "bad": "bold red"}  # of verdicts, by tone
 
 
 class Bar(Progress):
@@ -86,24 +89,27 @@ def print_reproduction(found: Sequence[Comparison], folder: Path) -> None:
     """Every row above the published one, and how many printed values lie in our ranges."""
     console = _console()
     for name in dict.fromkeys(one.row.table for one in found):
-        rows = [one for one in found if one.row.table == name]
-        table = Table(title=f"{TITLES[name]}: median (min to max) over {rows[0].seeds} seeds", title_justify="left")
-        metrics = list(dict.fromkeys(metric for one in rows for metric in one.metrics))
-        for title in ("noise", "", *(PAPER_COLUMNS[metric] for metric in metrics)):
-            table.add_column(title, justify="left" if title == "" else "right")
-        for one in rows:
-            ours = [in_range(one.ours.get(metric), DIGITS[metric]) for metric in metrics]
-            marks = ["" if one.inside(metric) else "* " for metric in metrics]
-            printed = [f"{mark}{one.row.values[m]:.{DIGITS[m]}f}" for mark, m in zip(marks, metrics, strict=True)]
-            table.add_row(f"{one.row.noise:g}", panel_title(one), *ours)
-            table.add_row("", "  published", *printed, style="dim")
-        console.print(table)
+        console.print(_paper_table(TITLES[name], [one for one in found if one.row.table == name]))
     for method, per_metric in counts(found).items():
         inside, of = (sum(pair[i] for pair in per_metric.values()) for i in (0, 1))
-        parts = ", ".join(f"{PAPER_COLUMNS[metric]} {a} of {b}" for metric, (a, b) in per_metric.items())
+        parts = ", ".join(f"{PAPER_COLUMNS[name]} {a} of {b}" for name, (a, b) in per_metric.items())
         console.print(f"{NAMES[method]}: {inside} of {of} printed values lie in our range ({parts})", highlight=False)
     console.print("* outside our range; the report says why", highlight=False)
     console.print(f"report: {folder / 'report.html'}", markup=False, highlight=False, soft_wrap=True)
+
+
+def _paper_table(title: str, rows: Sequence[Comparison]) -> Table:
+    """Our medians and ranges with the paper's decimals, the published values beneath."""
+    table = Table(title=f"{title}: median (min to max) over {rows[0].seeds} seeds", title_justify="left")
+    names = list(dict.fromkeys(name for one in rows for name in one.metrics))
+    for column in ("noise", "", *(PAPER_COLUMNS[name] for name in names)):
+        table.add_column(column, justify="left" if column == "" else "right")
+    for one in rows:
+        ours = [fixed_range(one.ours.get(name), DECIMALS[name]) for name in names]
+        printed = [f"{'' if one.inside(name) else '* '}{one.row.printed(name)}" for name in names]
+        table.add_row(f"{one.row.noise:g}", panel_title(one), *ours)
+        table.add_row("", "  published", *printed, style="dim")
+    return table
 
 
 def _console() -> Console:
@@ -119,35 +125,51 @@ def _duration(seconds: float) -> str:
 
 
 def print_summary(records: Sequence[Mapping[str, Any]], plan: Plan, folder: Path) -> None:
-    """The table of all methods, published values beside ours where there are any, and where the files are."""
+    """The table of all methods, published values beside ours where there are any; the verdicts; where the files are."""
     console = _console()
-    noise = "" if plan.noises[0] is None else f", noise {plan.noises[0]:g}"
-    noise += "".join(f", {kind} ± {sigma:g}" for kind, sigma in plan.disturb.items())
-    seeds = f"seed {plan.seeds[0]}" if len(plan.seeds) == 1 else f"{len(plan.seeds)} seeds: median (min to max)"
-    table = Table(title=f"{plan.source.name}{noise}, {seeds}", title_justify="left")
-    summary = summarise(records)
-    columns = {name: title for name, title in COLUMNS.items() if any(row.get(name) for row in summary.values())}
-    sought = [name.removesuffix("_mean") for name in next(iter(summary.values())) if name.endswith("_mean")]
-    table.add_column("method")
-    for name in (*sought, *columns.values()):
-        table.add_column(name, justify="right")
-    for method, row in summary.items():
-        ours = [_with_spread(row[f"{name}_mean"], row[f"{name}_std"]) for name in sought]
-        table.add_row(method, *ours, *(in_range(row[name], DECIMALS[name]) for name in columns))
-        _add_published(table, plan, method, sought, columns)
-    console.print(table)
-    for method in summary:
-        own = [record for record in records if record["method"] == method and "verdict" in record]
-        if not own:
-            continue
-        text = overall([record["verdict"] for record in own], [record["seed"] for record in own])
-        console.print(f"{method}: {text}", markup=False, highlight=False, soft_wrap=True)
-    for note in notes(records):
-        console.print(f"note: {note}", markup=False, highlight=False, soft_wrap=True)
+    console.print(_summary_table(records, plan))
+    for method in dict.fromkeys(record["method"] for record in records):
+        own = [record for record in records if record["method"] == method]
+        told: tuple[str, ...] = ()
+        if all("verdict" in record for record in own):
+            said = overall([record["verdict"] for record in own], [record["seed"] for record in own])
+            _print_line(
+                console, method, (said.verdict.word, COLOURS.get(said.verdict.tone, "bold")), f"{said.counts}: {said.reasons}"
+            )
+            told = said.verdict.why
+        for whose, text in notes(own, told):
+            _print_line(console, whose, ("note", "bold"), f": {text}")
     pictures = sorted(path.name for path in folder.glob("*.png"))
     more = f" and {len(pictures) - 4} more" if len(pictures) > 4 else ""
     console.print(f"figures: {', '.join(pictures[:4])}{more}", markup=False, highlight=False, soft_wrap=True)
     console.print(f"results: {folder}", markup=False, highlight=False, soft_wrap=True)
+
+
+def _print_line(console: Console, whose: str, word: tuple[str, str], rest: str) -> None:
+    """`epinet: trustworthy: ...`, the word in its colour if the terminal has colours."""
+    console.print(Text.assemble(f"{whose}: ", word, rest), soft_wrap=True)
+
+
+def _summary_table(records: Sequence[Mapping[str, Any]], plan: Plan) -> Table:
+    """One row for every method, and for every field if there are several."""
+    noise = "" if plan.noises[0] is None else f", noise {plan.noises[0]:g}"
+    noise += "".join(f", {kind} ± {sigma:g}" for kind, sigma in plan.disturb.items())
+    seeds = f"seed {plan.seeds[0]}" if len(plan.seeds) == 1 else f"{len(plan.seeds)} seeds: median (min to max)"
+    table = Table(title=Text(f"{plan.title}{noise}, {seeds}"), title_justify="left")
+    fields = {field: summarise(some) for field, some in by_field(records).items()}
+    rows = {(method, field): row for method in summarise(records) for field in fields if (row := fields[field][method])}
+    columns = {name: title for name, title in COLUMNS.items() if any(row.get(name) for row in rows.values())}
+    sought = [name.removesuffix("_mean") for name in next(iter(rows.values())) if name.endswith("_mean")]
+    several = ("field",) if len(fields) > 1 else ()
+    for name in ("method", *several, *sought, *columns.values()):
+        table.add_column(name, justify="left" if name in ("method", "field") else "right")
+    for (method, field), row in rows.items():
+        ours = [_with_spread(row.get(f"{name}_mean"), row.get(f"{name}_std")) for name in sought]
+        named = (method, field) if several else (method,)
+        table.add_row(*named, *ours, *(median_and_range(name, row[name]) for name in columns))
+        if not several:
+            _add_published(table, plan, method, sought, columns)
+    return table
 
 
 def _add_published(table: Table, plan: Plan, method: str, sought: Sequence[str], columns: Mapping[str, str]) -> None:
@@ -157,16 +179,13 @@ def _add_published(table: Table, plan: Plan, method: str, sought: Sequence[str],
         return
     values = found.values
     unknowns = [
-        f"{values[f'{name}_mean']:g} ± {values[f'{name}_std']:g}" if f"{name}_mean" in values else "" for name in sought
+        plus_minus(values[f"{name}_mean"], values[f"{name}_std"]) if f"{name}_mean" in values else "" for name in sought
     ]
-    metrics = [f"{values[name]:.{DECIMALS[name]}f}" if name in values else "" for name in columns]
-    table.add_row("  published", *unknowns, *metrics, style="dim")
+    table.add_row("  published", *unknowns, *(found.printed(name) for name in columns), style="dim")
 
 
 def _with_spread(mean: Mapping[str, float] | None, std: Mapping[str, float] | None) -> str:
-    if mean is None or std is None:
-        return "-"
-    return f"{mean['median']:.4g} ± {std['median']:.2g}"
+    return "-" if mean is None or std is None else plus_minus(mean["median"], std["median"])
 
 
 def reliability_table(rows: Sequence[Mapping[str, Any]]) -> None:
@@ -175,15 +194,18 @@ def reliability_table(rows: Sequence[Mapping[str, Any]]) -> None:
     for name in ("method", "50%", "80%", "95%", "±", "sharpness", "RMSE", "interval score"):
         table.add_column(name, justify="left" if name == "method" else "right", no_wrap=True)
     for row in rows:
-        covered = [f"{row['coverage'][level]:.3f}" for level in ("0.5", "0.8", "0.95")]
-        scores = ["-" if row[name] is None else f"{row[name]:.3g}" for name in ("sharpness", "rmse", "interval_score")]
-        table.add_row(row["method"], *covered, f"{row['standard_error']:.3f}", *scores)
+        covered = [fixed(row["coverage"][level], 3) for level in ("0.5", "0.8", "0.95")]
+        scores = ["-" if row[name] is None else metric(name, row[name]) for name in ("sharpness", "rmse", "interval_score")]
+        table.add_row(row["method"], *covered, fixed(row["standard_error"], 3), *scores)
     console = _console()
     console.print(table)
     for row in rows:
-        for name, found in row["unknowns"].items():
-            console.print(
-                f"{row['method']}: {name} in its 95% interval {found['coverage']:.2f} of the time, sd {found['std']:.2g}"
-            )
+        lines = [
+            f"the 95% interval of {name} holds the true value in {found['coverage']:.0%} of the redraws, "
+            f"mean standard deviation {significant(found['std'])}"
+            for name, found in row["unknowns"].items()
+        ]
         if row["with_warnings"]:
-            console.print(f"{row['method']}: {row['with_warnings']} of {row['redraws']} redraws have warnings (redraws.json)")
+            lines.append(f"{row['with_warnings']} of {row['redraws']} redraws have warnings; they are in redraws.json")
+        for line in lines:
+            console.print(f"{row['method']}: {line}", markup=False, highlight=False, soft_wrap=True)

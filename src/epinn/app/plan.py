@@ -12,14 +12,14 @@ from jaxtyping import PRNGKeyArray
 from .. import __version__
 from ..derivatives.memory import limited_to
 from ..errors import InputError
-from ..judge.assessment import assess, base_warnings, failures
+from ..judge.assessment import assess
 from ..judge.evaluation import Evaluation, evaluate
+from ..judge.record import record_of
 from ..judge.reference import reference_for
 from ..methods import attach_seeds
 from ..methods.method import check
 from ..posterior.posterior import Posterior
 from ..posterior.sampler import Sampler
-from ..problem.channel import describe_noise
 from ..problem.problem import Problem, as_key
 from ..progress import Progress
 from ..solve.pinn import Pinn, fit_seeds
@@ -57,6 +57,12 @@ class Plan:
     @property
     def cases(self) -> list[Case]:
         return [Case(seed, noise) for noise in self.noises for seed in self.seeds]
+
+    @property
+    def title(self) -> str:
+        """The name that the problem has given itself, or under which it was found."""
+        own = dataclasses.replace(self, seeds=self.seeds[:1], noises=self.noises[:1]).problems()[0].name
+        return self.source.name if own == Problem.name else own
 
     def problems(self) -> list[Problem]:
         """The problem of every case."""
@@ -106,6 +112,7 @@ class Plan:
         """All that defines this plan, as plain data."""
         return {
             "problem": self.source.spec,
+            "name": self.title,
             "fingerprint": self.source.fingerprint,
             "methods": list(self.methods),
             "noise": self.noises[0],
@@ -184,7 +191,7 @@ def attach_method(
     plan: Plan, method: str, pinns: Sequence[Pinn], progress: Progress, reference: Sequence[np.ndarray] | None = None
 ) -> Iterator[Result]:
     """One method on all cases: attached to all together, then evaluated one after the other, and judged, beside a reference
-    spread where there is one."""
+    spread where there is one. Times of cases that ran together are shared out evenly."""
     keys = [_key(case.seed, 2) for case in plan.cases]
     with limited_to(plan.settings.compute.memory):
         posteriors = attach_seeds(pinns, plan.settings.methods[method], keys=keys, progress=progress)
@@ -193,9 +200,18 @@ def attach_method(
         evaluation = _evaluate(plan, posterior, case)
         spread = None if reference is None else reference[i]
         verdict = assess(pinn, plan.settings.methods[method], posterior, evaluation, spread)
-        record = _record(plan, case, pinn.with_sigmas(posterior.sigmas), posterior, evaluation)
-        yield Result(case, posterior, evaluation, record | {"verdict": verdict.plain()})
+        record = record_of(pinn, plan.settings.methods[method], posterior, evaluation, verdict)
+        about = {"problem": plan.source.name, "noise": case.noise, "seed": case.seed}
+        yield Result(case, posterior, evaluation, about | _in_options(record))
     progress(f"{method} prediction", len(pinns), len(pinns), {})
+
+
+def _in_options(record: Mapping[str, Any]) -> dict[str, Any]:
+    """A record whose warnings and verdict name options of the command line."""
+    verdict = {
+        part: found if part == "word" else list(map(for_command_line, found)) for part, found in record["verdict"].items()
+    }
+    return {**record, "warnings": list(map(for_command_line, record["warnings"])), "verdict": verdict}
 
 
 def reopen_method(plan: Plan, method: str, pinns: Sequence[Pinn], samplers: Sequence[Sampler]) -> Iterator[Result]:
@@ -208,31 +224,6 @@ def reopen_method(plan: Plan, method: str, pinns: Sequence[Pinn], samplers: Sequ
 def _evaluate(plan: Plan, posterior: Posterior, case: Case) -> Evaluation:
     with limited_to(plan.settings.compute.memory):
         return evaluate(posterior, draws=plan.settings.predict.draws, key=_key(case.seed, 3))
-
-
-def _record(plan: Plan, case: Case, pinn: Pinn, posterior: Posterior, evaluation: Evaluation) -> dict[str, Any]:
-    """One row of metrics.json. Times of cases that ran together are shared out evenly."""
-    uncertainty = posterior.seconds + evaluation.seconds
-    method = plan.settings.methods[posterior.method]
-    traits, failed = method.traits, failures(pinn, method, posterior)
-    base = pinn.seconds if traits.uses_base else 0.0
-    return {
-        "problem": plan.source.name,
-        "method": posterior.method,
-        "noise": case.noise,
-        "seed": case.seed,
-        **evaluation.record(),
-        "spread": evaluation.spread(),
-        "noise_sd": dict(posterior.noise),
-        "time_s": base + uncertainty,
-        "time_uq_s": uncertainty,
-        "diagnostics": dict(posterior.diagnostics),
-        "channels": describe_noise(
-            [traits.reads(c) for c in pinn.channels], None if traits.uses_sigma else pinn.weights.of(pinn.channels)
-        ),
-        "failed": bool(failed),
-        "warnings": [for_command_line(text) for text in (*posterior.warnings, *base_warnings(pinn, method), *failed)],
-    }
 
 
 def summarise(records: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, Any]]:

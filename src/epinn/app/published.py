@@ -9,6 +9,9 @@ from importlib.resources import files
 from typing import Any
 
 from ..errors import unknown_name
+from ..judge.wording import fixed
+
+DECIMALS = {"sharpness": 2, "coverage": 2, "rmse": 4, "kappa_mean": 3, "kappa_std": 3}  # as the paper prints them
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,10 @@ class Published:
     def changes(self) -> dict[str, Any]:
         """`setting` as settings have it: tuples where the file has lists."""
         return {name: _plain(value) for name, value in self.setting.items()}
+
+    def printed(self, name: str) -> str:
+        """A value as the paper prints it; nothing if it has none."""
+        return fixed(self.values[name], DECIMALS.get(name, 0)) if name in self.values else ""
 
     def matches(self, setting: Mapping[str, Any]) -> bool:
         """Whether a run with these settings has all that the row asks for; lists and tuples are the same."""

@@ -1,23 +1,26 @@
 """How far to trust a band, in plain words, from what can be known about it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from ..methods.mcmc.diagnostics import MIXED, STUCK
+from ..posterior.gaussian import LEVEL, quantile
 from ..posterior.held_out import HeldOut
 from .evaluation import Evaluation
-from .metrics import LEVEL, coverage, quantile
-from .wording import two_digits
+from .metrics import coverage
+from .wording import fixed, metric, significant, split_advice
 
-NARROW, WIDE = 0.6, 1.7  # spread, in parts of that of the method's own posterior, linearised
+NARROW, WIDE = 0.6, 1.7  # acceptable ratios of the spread to that of the method's own posterior, linearised
 RARE = 0.01  # held-out measurements that would be as far off so seldom say that the band is too narrow
 HARDLY = 0.001  # and if they are so near that this seldom happens, it is too wide
-POOR = 0.8  # part of the points where the truth is in the band; errors are correlated, so less than the level is no scandal yet
-IDLE = 0.1  # errors, in standard deviations, of a band that is wider than it need be,
-MATTERS = 0.02  # if it is also wide in parts of the range of the field
+POOR = (
+    0.8  # a coverage below this is too low; errors are correlated in space, so one band may fall short of its level by chance
+)
+IDLE = 0.1  # a band is too wide if the rms error is below this fraction of its standard deviation,
+MATTERS = 0.02  # and the standard deviation above this fraction of the range of the field
 
 TRUSTWORTHY, TOO_NARROW, TOO_WIDE, NOT_CONVERGED, NOT_CHECKED = (
     "trustworthy",
@@ -27,19 +30,37 @@ TRUSTWORTHY, TOO_NARROW, TOO_WIDE, NOT_CONVERGED, NOT_CHECKED = (
     "not checked",
 )
 
+TONES = {TRUSTWORTHY: "good", TOO_NARROW: "bad", TOO_WIDE: "fair", NOT_CONVERGED: "bad"}  # the colour of a verdict, if any
+
 
 @dataclass(frozen=True)
 class Verdict:
-    """A word, and the figures behind it."""
+    """A word, the reasons for it with their figures, and what to do about it if anything is wrong."""
 
     word: str
     why: tuple[str, ...] = ()
+    advice: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        return f"{self.word}: {'; '.join(self.why)}" if self.why else self.word
+        return f"{self.word}: {self.reasons}" if self.why else f"{self.word}."
+
+    @property
+    def reasons(self) -> str:
+        """The reasons and the advice as sentences."""
+        return " ".join([f"{'; '.join(self.why)}.", *(f"{text[:1].upper()}{text[1:]}" for text in self.advice)])
+
+    @property
+    def tone(self) -> str:
+        """The colour that it is shown in: "good", "fair", "bad", or "" for none."""
+        return TONES.get(self.word, "")
 
     def plain(self) -> dict[str, Any]:
-        return {"word": self.word, "why": list(self.why)}
+        return {"word": self.word, "why": list(self.why), "advice": list(self.advice)}
+
+    @classmethod
+    def of(cls, plain: Mapping[str, Any]) -> "Verdict":
+        """The verdict that `plain` described."""
+        return cls(plain["word"], tuple(plain["why"]), tuple(plain.get("advice", ())))
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,49 +78,56 @@ class Evidence:
 
 def judge(evidence: Evidence) -> Verdict:
     """The first thing that is wrong; if nothing is, all that was looked at."""
+    rhat, acceptance = (evidence.diagnostics.get(name) for name in ("rhat", "acceptance"))
     if evidence.complaints:
-        return Verdict(NOT_CONVERGED, tuple(_gist(text) for text in evidence.complaints))
+        return _not_converged(evidence.complaints)
     band = evidence.evaluation.prediction
     if not (np.all(np.isfinite(band.mean)) and np.all(np.isfinite(band.std))):
-        return Verdict(NOT_CONVERGED, ("the band is not finite everywhere",))
-    rhat, acceptance = (evidence.diagnostics.get(name) for name in ("rhat", "acceptance"))
-    if acceptance is not None and (rhat is None or acceptance < STUCK):
-        return Verdict(NOT_CONVERGED, (f"the chains hardly moved, acceptance {acceptance:.2f}",))
-    if rhat is not None and not rhat < MIXED:
-        return Verdict(NOT_CONVERGED, (f"R-hat of the field {rhat:.3f}",))
+        return _not_converged(["the band is not finite everywhere"])
     if "doubt" in evidence.diagnostics:  # the method's own
-        return Verdict(NOT_CONVERGED, (_gist(evidence.diagnostics["doubt"]),))
+        return _not_converged([evidence.diagnostics["doubt"]])
+    if acceptance is not None and (rhat is None or acceptance < STUCK):
+        return _not_converged([f"the chains hardly moved (acceptance {fixed(acceptance, 2)})"])
+    if rhat is not None and not rhat < MIXED:
+        return _not_converged([f"R-hat of the field {metric('rhat', rhat)}"])
     checks = [check for check in (_held_out(evidence), _truth(evidence), _reference(evidence)) if check is not None]
     for word in (TOO_NARROW, TOO_WIDE):
         if wrong := [why for found, why in checks if found == word]:
             return Verdict(word, tuple(wrong))
-    why = [why for _, why in checks] + ([] if rhat is None else [f"R-hat of the field {rhat:.3f}"])
-    why += [evidence.residuals] if evidence.residuals else []
-    why += [] if evidence.allowance is None else [f"exact conditions count as known to {evidence.allowance:.2g} only"]
+    why = (*(why for _, why in checks), *_grounds(evidence))
+    return Verdict(TRUSTWORTHY, why) if why else Verdict(NOT_CHECKED, ("there is nothing to compare it with",))
+
+
+def _not_converged(complaints: Sequence[str]) -> Verdict:
+    """What the complaints say, and every piece of advice once."""
+    said = [split_advice(text) for text in complaints]
+    return Verdict(NOT_CONVERGED, tuple(gist for gist, _ in said), tuple(dict.fromkeys(advice for _, advice in said if advice)))
+
+
+def _grounds(evidence: Evidence) -> Iterator[str]:
+    """What else speaks for a band in which nothing is wrong."""
+    if (rhat := evidence.diagnostics.get("rhat")) is not None:
+        yield f"R-hat of the field {metric('rhat', rhat)}"
+    if evidence.residuals:
+        yield evidence.residuals
+    if evidence.allowance is not None:
+        yield f"exact conditions are taken to hold to {significant(evidence.allowance)} only"
     if "guarantee" in evidence.diagnostics:
-        factor, number = (evidence.diagnostics[name] for name in ("factor", "held_out"))
-        why.append(f"{number} held-out measurements made it {two_digits(factor)} times as wide")
-    return Verdict(TRUSTWORTHY, tuple(why)) if why else Verdict(NOT_CHECKED, ("there is nothing to compare it with",))
-
-
-def _gist(complaint: str) -> str:
-    """A complaint without its advice."""
-    return complaint.split(";", maxsplit=1)[0].split(". ", maxsplit=1)[0].rstrip(".")
+        factor, count = (evidence.diagnostics[name] for name in ("factor", "held_out"))
+        yield f"scaled by {significant(factor)} to fit {count} held-out measurements"
 
 
 def _held_out(evidence: Evidence) -> tuple[str, str] | None:
-    """How many measurements lie in the band with its noise, and whether their distances could be an accident."""
+    """How many held-out measurements lie in the band with its noise, and whether chance explains their distances."""
     if evidence.held_out is None:
         return None
     percentile, scores = evidence.held_out.percentile, evidence.held_out.scores
     if percentile < HARDLY:
-        return (
-            TOO_WIDE,
-            f"held-out measurements are off by {two_digits(float(np.mean(scores**2)) ** 0.5)} of what the band says",
-        )
+        typical = float(np.mean(scores**2)) ** 0.5
+        return TOO_WIDE, f"held-out measurements miss by {significant(typical)} of what band and noise allow"
     inside, number = int(np.sum(scores <= quantile(LEVEL))), len(scores)
     word = TOO_NARROW if percentile > 1 - RARE else TRUSTWORTHY
-    return word, f"{inside} of {number} held-out measurements are in the {LEVEL:.0%} band with its noise"
+    return word, f"{inside} of {number} held-out measurements are in the {LEVEL:.0%} band, noise included"
 
 
 def _truth(evidence: Evidence) -> tuple[str, str] | None:
@@ -113,7 +141,7 @@ def _truth(evidence: Evidence) -> tuple[str, str] | None:
     if covered < POOR:
         return TOO_NARROW, f"the truth is in the {LEVEL:.0%} band at {covered:.0%} of the points"
     if typical < IDLE and np.mean(std) > MATTERS * size:
-        return TOO_WIDE, f"the error is {two_digits(typical)} of the standard deviation"
+        return TOO_WIDE, f"the error is {significant(typical)} of its standard deviation, and the band is wide"
     return TRUSTWORTHY, f"the truth is in the {LEVEL:.0%} band at {covered:.0%} of the points"
 
 
@@ -125,16 +153,29 @@ def _reference(evidence: Evidence) -> tuple[str, str] | None:
     ratio = own / max(other, 1e-300)
     word = TOO_NARROW if ratio < NARROW else TOO_WIDE if ratio > WIDE else TRUSTWORTHY
     whose = "the linearised posterior" if evidence.allowance is None else "its own posterior, linearised"
-    return word, f"its spread is {two_digits(ratio)} times that of {whose}"
+    return word, f"its spread is {significant(ratio)} times that of {whose}"
 
 
-def overall(verdicts: Sequence[Mapping[str, Any]], seeds: Sequence[int]) -> str:
-    """The verdicts of several seeds in one sentence: the commonest, and the figures of the first seed that has it."""
+@dataclass(frozen=True)
+class Overall:
+    """The verdicts of several seeds: the commonest, how often each came (nothing for one seed), and the reasons for it."""
+
+    verdict: Verdict
+    counts: str
+    reasons: str
+
+    def __str__(self) -> str:
+        return f"{self.verdict.word}{self.counts}: {self.reasons}"
+
+
+def overall(verdicts: Sequence[Mapping[str, Any]], seeds: Sequence[int]) -> Overall:
+    """What the verdicts (as plain data) of some seeds say together; the reasons are those of the first seed with its word."""
     words = [verdict["word"] for verdict in verdicts]
     word = max(dict.fromkeys(words), key=words.count)
     first = words.index(word)
-    why = "; ".join(verdicts[first]["why"])
+    verdict = Verdict.of(verdicts[first])
     if len(words) == 1:
-        return f"{word} ({why})"
-    others = ", ".join(f"{other} in {words.count(other)}" for other in dict.fromkeys(words) if other != word)
-    return f"{word} in {words.count(word)} of {len(words)} seeds (seed {seeds[first]}: {why}){others and '; ' + others}"
+        return Overall(verdict, "", verdict.reasons)
+    others = "".join(f", {other} in {words.count(other)}" for other in dict.fromkeys(words) if other != word)
+    counts = f" in {words.count(word)} of {len(words)} seeds{others}"
+    return Overall(verdict, counts, f"seed {seeds[first]}: {verdict.reasons}")

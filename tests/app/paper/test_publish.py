@@ -74,7 +74,7 @@ def test_the_page_has_tables_figures_reasons_settings_and_machine(made):
         "14 of 70 rows",
         "1D Poisson",
         "Burgers: noise",
-        "What does not, and why",
+        "Values outside our range, and why",
         "epinet.alpha",
         "Machine",
         "E-PINN",

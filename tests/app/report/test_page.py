@@ -57,10 +57,15 @@ WIDE_ROW = tuple(Cell(f"{i}.5 (0.1 to 9.9)", i) for i in range(12))
 LETTERS = ("b", "a", "c", "d", "e", "f")
 NUMBERS = (Cell("ten", 10), Cell("2.0", 2), Cell("–"), Cell("words"), Cell("2.0 too", 2), Cell("-1", -1, "bad"))
 SORTABLE = Table("Sortable", ("name", "n"), tuple(zip(map(Cell, LETTERS), NUMBERS, strict=True)), "a `note`")
+VERDICTS = {"trustworthy": "good", "too wide": "fair", "too narrow": "bad", "not checked": ""}
 PAGE = Page(
     title="A title",
     subtitle="below it",
-    summary=(Line("all is well.", "epinet", "trustworthy", "good"), Line("no lead"), Line("x" * 100)),
+    summary=(
+        *(Line("all is well.", "epinet", word, tone) for word, tone in VERDICTS.items()),
+        Line("no lead"),
+        Line("x" * 100),
+    ),
     sections=(
         Section(
             "First", ("A paragraph.",), (SORTABLE,), (Picture("Wide", png(1500, 300), "seed 0"), Picture("Tall", png(30, 40)))
@@ -224,13 +229,13 @@ def test_a_run_is_summed_up_in_a_line_per_method(page_of):
     page = page_of()
     assert (page.title, page.subtitle) == ("poisson1d, noise 0.1", "epinet, hmc · seeds 0 to 2")
     assert page.summary == tuple(
-        Line("sharpness 0.30 (0.20 to 0.40), coverage 0.96, RMSE 0.0123.", method) for method in ("epinet", "hmc")
+        Line("sharpness 0.300 (0.200 to 0.400), coverage 0.96, RMSE 0.0123.", f"{method}:") for method in ("epinet", "hmc")
     )
 
 
 def test_the_inverse_problem_is_summed_up_by_its_unknowns(page_of):
     page = page_of([inverse("epinet", seed, 0.09 + 0.01 * seed) for seed in range(3)], methods=["epinet"])
-    assert page.summary == (Line("kappa = 0.100 ± 0.012 (exact 0.1).", "epinet"),)
+    assert page.summary == (Line("kappa = 0.100 ± 0.012 (exact 0.1).", "epinet:"),)
     assert [row["kappa"] for row in texts(sections(page)["Every seed"].tables[0])] == [
         "0.090 ± 0.012",
         "0.100 ± 0.012",
@@ -241,30 +246,93 @@ def test_the_inverse_problem_is_summed_up_by_its_unknowns(page_of):
 def test_warnings_follow_their_method(page_of):
     warning = "the chains have not mixed (R-hat 2.00)."
     page = page_of([record("epinet", seed, warnings=[warning] * (seed > 0)) for seed in range(3)] + RECORDS[3:])
-    assert page.summary[1] == Line(warning, "epinet, 2 of 3 seeds, such as seed 1")
-    assert page.summary[2].about == "hmc"
+    assert page.summary[1] == Line(warning, "epinet, 2 of 3 seeds, such as seed 1:")
+    assert page.summary[2].about == "hmc:"
+
+
+GOOD = {"word": "trustworthy", "why": ["the truth is in the 95% band at 96% of the points"], "advice": []}
+UNMIXED = "the chains have not mixed (R-hat of the field 2.00): do not trust this band; try more hmc.samples."
+BAD = {
+    "word": "not converged",
+    "why": ["the chains have not mixed (R-hat of the field 2.00)"],
+    "advice": ["do not trust this band; try more hmc.samples."],
+}
+
+
+def test_a_verdict_has_a_word_a_colour_and_reasons(page_of):
+    page = page_of([record("epinet", 0, verdict=GOOD)], seeds=[0], methods=["epinet"])
+    assert page.summary == (Line("The truth is in the 95% band at 96% of the points.", "epinet", "trustworthy", "good"),)
+    (badge,) = Elements(render(page)).of("b")
+    assert badge["class"] == "verdict good"
+
+
+def test_the_verdicts_of_several_seeds_are_counted(page_of):
+    records = [record("epinet", seed, verdict=BAD if seed == 1 else GOOD) for seed in range(3)]
+    assert page_of(records, methods=["epinet"]).summary[0].text == (
+        "in 2 of 3 seeds, not converged in 1. Seed 0: the truth is in the 95% band at 96% of the points."
+    )
+
+
+def test_each_thing_is_said_once(page_of):
+    other = "its posterior was moved."
+    page = page_of([record("hmc", 0, verdict=BAD, warnings=[UNMIXED, other])], seeds=[0], methods=["hmc"])
+    assert page.summary == (
+        Line(
+            "The chains have not mixed (R-hat of the field 2.00). Do not trust this band; try more hmc.samples.",
+            "hmc",
+            "not converged",
+            "bad",
+        ),
+        Line(other, "hmc:"),
+    )
+    assert Elements(render(page)).text.count("R-hat of the field") == 1
+
+
+def test_with_one_seed_there_is_one_table_with_everything(page_of):
+    page = page_of([record("hmc", 0)], seeds=[0], methods=["hmc"])
+    assert "Every seed" not in sections(page)
+    ours, published = texts(sections(page)["Results"].tables[0])
+    assert (ours["sharpness"], ours["CRPS"], ours["ESS"]) == ("0.200", "0.00400", "250")
+    assert (published["sharpness"], published["CRPS"]) == ("0.97", "-")
+
+
+def test_every_field_has_its_row(page_of):
+    metrics = {name: RECORDS[0][name] for name in ("sharpness", "coverage", "rmse", "nll", "crps", "interval_score")}
+    fields = {"S": metrics, "I": metrics | {"rmse": 3.1e-5}}
+    page = page_of([record("epinet", seed, fields=fields) for seed in range(3)], methods=["epinet"], problem="sir.py:sir")
+    rows = texts(sections(page)["Results"].tables[0])
+    assert [(row["method"], row["field"], row["RMSE"]) for row in rows] == [
+        ("epinet", "S", "0.0123"),
+        ("epinet", "I", "3.10e-05"),
+    ]
+    assert len(sections(page)["Every seed"].tables[0].rows) == 6
+
+
+def test_the_title_is_the_name_that_the_problem_gives_itself(page_of):
+    assert page_of(problem="/home/me/sir.py:problem").title == "sir.py:problem, noise 0.1"
+    assert page_of(problem="/home/me/sir.py:problem", name="An epidemic").title == "An epidemic, noise 0.1"
 
 
 def test_failed_seeds_are_named_and_left_out(page_of):
     page = page_of([record("epinet", 0), record("epinet", 1), record("epinet", 2, failed=True)], methods=["epinet"])
     assert page.summary == (
-        Line("sharpness 0.25 (0.20 to 0.30), coverage 0.96, RMSE 0.0123.", "epinet"),
-        Line("seed 2 failed; left out above.", "epinet"),
+        Line("sharpness 0.250 (0.200 to 0.300), coverage 0.96, RMSE 0.0123.", "epinet:"),
+        Line("seed 2 failed; left out of the table below.", "epinet:"),
     )
     assert [row["state"] for row in texts(sections(page)["Every seed"].tables[0])] == ["ok", "ok", "failed"]
 
 
 def test_if_all_seeds_failed_it_says_so(page_of):
     page = page_of([record("epinet", seed, failed=True) for seed in range(3)], methods=["epinet"])
-    assert page.summary[1] == Line("seeds 0 to 2 failed; there is no other.", "epinet")
+    assert page.summary[1] == Line("seeds 0 to 2 failed; there is no other.", "epinet:")
 
 
 def test_an_unfinished_run_says_so_and_how_to_go_on(page_of, tmp_path):
     page = page_of(RECORDS[:2], status="interrupted")
     assert "interrupted" in page.summary[0].about
     assert f"`epinn resume {tmp_path}`" in page.summary[0].text
-    assert page.summary[1].text.endswith("; 2 of 3 seeds so far.")
-    assert page.summary[2] == Line("no results yet.", "hmc")
+    assert page.summary[2] == Line("2 of 3 seeds so far.", "epinet:")
+    assert page.summary[3] == Line("no results yet.", "hmc:")
 
 
 @pytest.mark.parametrize("records", [None, []])
@@ -301,25 +369,25 @@ def test_every_seed_has_its_row(page_of):
         "method": "epinet",
         "seed": "0",
         "state": "ok",
-        "sharpness": "0.20",
+        "sharpness": "0.200",
         "coverage": "0.96",
         "RMSE": "0.0123",
         "interval score": "0.300",
-        "time (s)": "12.0",
+        "time (s)": "12",
         "band alone (s)": "3.0",
         "NLL": "-1.50",
-        "CRPS": "0.0040",
+        "CRPS": "0.00400",
         "acceptance": "-",
         "R-hat": "-",
         "ESS": "-",
     }
-    assert (rows[3]["acceptance"], rows[3]["R-hat"], rows[3]["ESS"]) == ("0.81", "1.02", "250")
+    assert (rows[3]["acceptance"], rows[3]["R-hat"], rows[3]["ESS"]) == ("0.81", "1.020", "250")
 
 
 def test_what_is_not_there_has_no_column(page_of):
     bare = dict.fromkeys(("coverage", "rmse", "nll", "crps", "interval_score"))
     page = page_of([record("epinet", seed, **bare) for seed in range(3)], methods=["epinet"])
-    assert page.summary == (Line("sharpness 0.30 (0.20 to 0.40).", "epinet"),)
+    assert page.summary == (Line("sharpness 0.300 (0.200 to 0.400).", "epinet:"),)
     assert "RMSE" not in sections(page)["Every seed"].tables[0].columns
 
 
@@ -335,23 +403,23 @@ def test_narrow_bands_and_chains_that_have_not_mixed_are_marked(page_of):
 def test_noise_is_told_once_for_all_seeds(page_of):
     rows = texts(sections(page_of())["Noise"].tables[0])
     assert [(row["method"], row["condition"], row["σ"], row["used"]) for row in rows] == [
-        ("epinet", "equation", "0.01", "loss weight 1"),
-        ("epinet", "data", "0.1", "loss weight 1"),
-        ("hmc", "equation", "0.01", "sigma"),
-        ("hmc", "data", "0.1", "sigma"),
+        ("epinet", "equation", "0.0100", "loss weight 1"),
+        ("epinet", "data", "0.100", "loss weight 1"),
+        ("hmc", "equation", "0.0100", "sigma"),
+        ("hmc", "data", "0.100", "sigma"),
     ]
 
 
 def test_a_band_that_is_no_number_is_shown_as_missing(page_of):
     rows = texts(sections(page_of([record("hmc", 0, spread={"u": None}, noise_sd={"u": 0.1})]))["Noise"].tables[1])
-    assert [(row.get("epistemic sd"), row["aleatoric sd"], row.get("together")) for row in rows] == [(None, "0.1", None)]
+    assert [(row.get("epistemic sd"), row["aleatoric sd"], row.get("together")) for row in rows] == [(None, "0.10", None)]
 
 
 def test_inferred_noise_is_told_by_seed(page_of):
     unknown = DATA | {"noise": "unknown", "origin": "inferred", "used": "sigma"}
     records = [record("hmc", s, channels=[unknown | {"sigma": 0.1 + 0.01 * s}]) for s in range(3)]
     rows = texts(sections(page_of(records, methods=["hmc"]))["Noise"].tables[0])
-    assert [(row["σ"], row["where σ is from"]) for row in rows] == [(s, "inferred") for s in ("0.1", "0.11", "0.12")]
+    assert [(row["σ"], row["where σ is from"]) for row in rows] == [(s, "inferred") for s in ("0.100", "0.110", "0.120")]
 
 
 def test_pictures_of_the_first_seed_are_shown_and_the_others_folded(page_of):
@@ -375,6 +443,7 @@ def test_settings_and_facts_say_how_to_repeat_it(page_of):
     ]
     assert page.facts == {
         "Command": "`epinn compare poisson1d --noise 0.1 --seeds 3`",
+        "Problem": "poisson1d",
         "Seeds": "0 to 2",
         "Machine": "cpu, Linux x86_64, single precision",
         "Versions": "epinn 0.1.0, python 3.12.1, jax 0.9.0",
@@ -446,7 +515,7 @@ function contrast(element) {
   const [a, b] = [light(getComputedStyle(element).color), light(ground(element))].sort((x, y) => y - x);
   return (a + 0.05) / (b + 0.05);
 }
-const all = [...document.querySelectorAll("h1, p, a, code, strong, li, th, td, dt, dd, button, figcaption")];
+const all = [...document.querySelectorAll("h1, p, a, code, strong, b, li, th, td, dt, dd, button, figcaption")];
 result.contrast = Math.min(...all.map(contrast));
 result.page = light(getComputedStyle(document.documentElement).backgroundColor);
 result.card = light(getComputedStyle(document.querySelector(".card")).backgroundColor);

@@ -1,20 +1,19 @@
-"""What a reproduction leaves for its readers: `tables.json`, the figures, and the report page."""
+"""The results of a reproduction for its readers: `tables.json`, the figures, and the report page."""
 
-import io
+import math
 from collections.abc import Mapping, Sequence
 
-from matplotlib.figure import Figure
-
-from ...judge.wording import PAPER_COLUMNS, in_range, setting
+from ...judge.wording import PAPER_COLUMNS, fixed_range, setting
 from ...methods.mcmc.diagnostics import MIXED
-from ..published import rows, tables
+from ..published import DECIMALS, rows, tables
 from ..report.page import Cell, Line, Page, Picture, Section, Table, render
+from ..report.pictures.panels import as_png
 from ..store.files import write_atomically, write_json
 from .diagram import diagram
 from .figures import TITLES, Drawn, panel_title, paper_figures
 from .reasons import Reason, reason
 from .reproduce import Reproduction
-from .tables import DECIMALS, NAMES, Comparison, comparisons, counts
+from .tables import NAMES, Comparison, comparisons, counts
 
 TIMES = {"time_s": "Time (s)", "time_uq_s": "of it the band (s)"}
 HOURS = 3600
@@ -31,7 +30,7 @@ def publish(reproduction: Reproduction) -> list[Comparison]:
     (path / "figures").mkdir(exist_ok=True)
     pictures: dict[str, list[Picture]] = {}
     for one in drawn:
-        png = _png(one.figure)
+        png = as_png(one.figure, DPI)
         write_atomically(path / "figures" / f"{one.name}.png", png)
         pictures.setdefault(one.table, []).append(Picture(one.title, png))
     write_atomically(path / "report.html", render(page(reproduction, found, pictures)).encode())
@@ -48,7 +47,7 @@ def page(reproduction: Reproduction, found: Sequence[Comparison], pictures: Mapp
         subtitle=f"{len(found)} of {len(rows())} rows, {_from_to(seeds)} seeds each",
         summary=tuple(_summary(found, seconds)),
         sections=(
-            Section("What lies inside our range", tables=(_count_table(found),) if found else ()),
+            Section("Published values inside our range", tables=(_count_table(found),) if found else ()),
             *([_outside_section(found)] if found else []),
             Section("How an E-PINN is built", pictures=tuple(pictures[""])),
             *(
@@ -69,7 +68,9 @@ def page(reproduction: Reproduction, found: Sequence[Comparison], pictures: Mapp
     )
 
 
-SETTINGS_NOTE = "The paper's settings; rows that leave them say so. Where the paper is silent, docs/paper.md gives our choice."
+SETTINGS_NOTE = (
+    "The paper's settings; rows with other settings say so. docs/paper.md explains our choices where the paper is silent."
+)
 
 
 def _from_to(numbers: Sequence[int]) -> str:
@@ -99,12 +100,12 @@ def _summary(found: Sequence[Comparison], seconds: float) -> list[Line]:
         lines.append(Line(text, "Outside"))
     chains = [one for one in found if one.row.method == "hmc"]
     if chains:
-        mixed = sum(one.diagnostics.get("rhat", {}).get("max", 9.9) < MIXED for one in chains)
+        mixed = sum(one.diagnostics.get("rhat", {}).get("max", math.inf) < MIXED for one in chains)
         text = f"mixed for all seeds in {mixed} of {len(chains)} rows (R-hat of the field below {MIXED})."
         lines.append(Line(text, "B-PINN chains"))
     failed = sum(one.failed for one in found)
     if failed:
-        lines.append(Line(f"{failed} fits ran away; they are left out of the ranges.", "Failed"))
+        lines.append(Line(f"{failed} fits diverged; they are left out of the ranges.", "Failed"))
     printed = sum(one.row.values["time_s"] for one in found)
     runs = sum(one.seeds for one in found)
     text = (
@@ -127,7 +128,7 @@ def _count_table(found: Sequence[Comparison]) -> Table:
         body.append(tuple(cells))
     columns = ("Method", "All", *(PAPER_COLUMNS[metric] for metric in metrics))
     note = "Inside means between our smallest and largest seed, at the precision that the value is printed with."
-    return Table("Published values inside our range", columns, tuple(body), note)
+    return Table("", columns, tuple(body), note)
 
 
 def _outside(found: Sequence[Comparison]) -> dict[Reason, list[tuple[Comparison, str]]]:
@@ -148,7 +149,7 @@ def _outside_section(found: Sequence[Comparison]) -> Section:
             Cell(panel_title(one)),
             Cell(f"{one.row.noise:g}", one.row.noise),
             Cell(PAPER_COLUMNS[metric]),
-            Cell(f"{one.row.values[metric]:.{DECIMALS[metric]}f}", one.row.values[metric]),
+            Cell(one.row.printed(metric), one.row.values[metric]),
             _spread(one.ours.get(metric), DECIMALS[metric]),
             Cell(why.short),
         )
@@ -157,7 +158,7 @@ def _outside_section(found: Sequence[Comparison]) -> Section:
     ]
     text = tuple(f"{why.short} ({len(values)}): {why.text}" for why, values in groups.items())
     table = Table("Every value outside", ("Table", "Row", "Noise", "Metric", "Published", "Ours", "Why"), tuple(body))
-    return Section("What does not, and why", text or ("Every value lies inside.",), (table,) if body else ())
+    return Section("Values outside our range, and why", text or ("Every value lies inside.",), (table,) if body else ())
 
 
 def _tables(shown: Sequence[Comparison]) -> tuple[Table, ...]:
@@ -173,7 +174,7 @@ def _tables(shown: Sequence[Comparison]) -> tuple[Table, ...]:
             f"Median (min to max) over {_from_to([one.seeds for one in shown])} seeds",
             (name, "Noise", *beside),
             tuple((*_name(one), *(cell for metric in metrics for cell in _beside(one, metric))) for one in shown),
-            "✓ and ✗: inside and outside our range.",
+            "✓: the published value lies inside our range; ✗: outside.",
         ),
         Table(
             "Cost" + (", and diagnostics of the chains" if chains else ""),
@@ -196,8 +197,8 @@ def _name(one: Comparison) -> tuple[Cell, Cell]:
 
 
 def _beside(one: Comparison, metric: str) -> tuple[Cell, Cell]:
-    value, digits = one.row.values[metric], DECIMALS[metric]
-    return _spread(one.ours.get(metric), digits), Cell(f"{value:.{digits}f}", value, "good" if one.inside(metric) else "bad")
+    mark = "good" if one.inside(metric) else "bad"
+    return _spread(one.ours.get(metric), DECIMALS[metric]), Cell(one.row.printed(metric), one.row.values[metric], mark)
 
 
 def _cost(one: Comparison, time: str) -> tuple[Cell, Cell]:
@@ -208,7 +209,7 @@ def _cost(one: Comparison, time: str) -> tuple[Cell, Cell]:
 
 
 def _spread(found: Mapping[str, float] | None, digits: int) -> Cell:
-    return Cell(in_range(found, digits), found["median"]) if found else Cell("–", None, "muted")
+    return Cell(fixed_range(found, digits), found["median"]) if found else Cell("–", None, "muted")
 
 
 def _settings_table(reproduction: Reproduction, found: Sequence[Comparison]) -> Table:
@@ -225,9 +226,3 @@ def _settings_table(reproduction: Reproduction, found: Sequence[Comparison]) -> 
             text = "; ".join(f"{value} ({', '.join(dict.fromkeys(where))})" for value, where in by_value.items())
         body.append((Cell(name), Cell(text)))
     return Table("", ("Setting", "Value"), tuple(body))
-
-
-def _png(figure: Figure) -> bytes:
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", dpi=DPI)
-    return buffer.getvalue()

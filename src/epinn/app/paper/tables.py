@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 
 from ..plan import summarise
-from ..published import Published
+from ..published import DECIMALS, Published
 from .reproduce import Reproduction
 
-DECIMALS = {"sharpness": 2, "coverage": 2, "rmse": 4, "kappa_mean": 3, "kappa_std": 3}  # as the paper prints them
 DIAGNOSTICS = ("acceptance", "rhat", "ess")
 NAMES = {"epinet": "E-PINN", "dropout": "Dropout-PINN", "hmc": "B-PINN"}
 

@@ -15,7 +15,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
-WIDE = 1.6  # a picture wider than this, in heights, scrolls on a phone instead of shrinking
+WIDE, BROAD = 1.6, 1.0  # width over height of pictures that take a whole row: of any, and of those with several panels
+SEVERAL = 900  # pixels; a wider picture has several panels side by side
 LONG = 40  # letters; a longer cell may take several lines
 
 
@@ -64,7 +65,9 @@ class Picture:
 
     @property
     def is_wide(self) -> bool:
-        return self.size[0] > WIDE * self.size[1]
+        """Whether it takes a whole row of the page, and scrolls on a phone instead of shrinking."""
+        width, height = self.size
+        return width > (BROAD if width > SEVERAL else WIDE) * height
 
     @property
     def address(self) -> str:

@@ -87,13 +87,14 @@ class ChainMethod(Method):
         posteriors = []
         for i, (pinn, (members, positions)) in enumerate(zip(pinns, members_of(targets, trace.stored), strict=True)):
             diagnostics = diagnose(trace, i)
+            doubts = complaints(diagnostics, self.name, self.step_size, self.remedy)
             posteriors.append(
                 Posterior(
                     sampler=members,
                     problem=pinn.problem,
                     method=self.name,
-                    diagnostics=diagnostics,
-                    warnings=complaints(diagnostics, self.name, self.step_size, self.remedy),
+                    diagnostics=diagnostics | ({"doubt": doubts[0]} if doubts else {}),
+                    warnings=doubts,
                     seconds=trace.seconds / len(pinns),
                     sigmas={name: float(np.sqrt(np.mean(np.exp(2 * v)))) for name, v in positions.log_sigma.items()},
                 )

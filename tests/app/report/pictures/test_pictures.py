@@ -8,10 +8,9 @@ import pytest
 from matplotlib._pylab_helpers import Gcf
 from matplotlib.figure import Figure
 
-from epinn.app.report.pictures import figures
+from epinn.app.report.pictures import figures, picture
 from epinn.errors import InputError
 from epinn.judge.evaluation import Evaluation
-from epinn.judge.wording import plus_minus
 from epinn.posterior.statistics import Prediction
 from epinn.problem.conditions import Data
 from epinn.problem.domain import Box
@@ -80,10 +79,10 @@ KEYS = [
     (ONE, 4, {"field", "error"}),
     (TWO_FIELDS, 2, {"field", "error"}),
     (PLANE, 1, {"field"}),
-    (SPACE, 2, {"field"}),
-    (UNSOLVED, 2, {"field", "slices"}),
+    (SPACE, 2, {"field", "error"}),
+    (UNSOLVED, 2, {"field", "slices", "error"}),
     (INFERRED, 1, {"field", "error", "unknowns"}),
-    (HEAT, 2, {"field", "field_kappa", "slices", "unknowns"}),
+    (HEAT, 2, {"field", "field_kappa", "slices", "error", "unknowns"}),
 ]
 
 
@@ -98,7 +97,7 @@ def test_panels_are_titled_with_label_and_metrics():
     figure = figures(several(ONE))["field"]
     assert titles(figure) == ["method 0", "method 1"]
     assert subtitles(figure) == [
-        "sharpness 0.20 · coverage 1.00 · RMSE 0.0",
+        "sharpness 0.20 · coverage 1.00 · RMSE 0",
         "sharpness 0.40 · coverage 1.00 · RMSE 0.10",
     ]
 
@@ -119,13 +118,36 @@ def test_curves_share_their_scale_and_show_all_sensors():
 
 def test_one_legend_names_what_is_drawn():
     (legend,) = figures(several(ONE, 3))["field"].legends
-    assert [text.get_text() for text in legend.get_texts()] == ["mean ± 2σ", "mean", "exact", "sensors"]
+    assert [text.get_text() for text in legend.get_texts()] == ["± 2σ", "mean", "exact", "sensors"]
 
 
 def test_several_fields_have_a_row_and_a_scale_each():
     axes = figures(several(TWO_FIELDS))["field"].axes
     assert [ax.get_ylabel() for ax in axes] == ["u", "", "v", ""]
     assert axes[0].get_ylim() == axes[1].get_ylim() != axes[2].get_ylim() == axes[3].get_ylim()
+
+
+def test_every_field_has_its_magnified_band():
+    axes = figures(several(TWO_FIELDS))["error"].axes
+    assert [ax.get_ylabel() for ax in axes] == ["u − mean", "", "v − mean", ""]
+    np.testing.assert_allclose(axes[2].lines[0].get_ydata(), 0.0, atol=1e-6)  # v, of the method without error
+    np.testing.assert_allclose(axes[3].lines[0].get_ydata(), -0.1, atol=1e-5)
+    assert subtitles(figures(several(TWO_FIELDS))["error"])[2:] == ["mean σ of v 0.050", "mean σ of v 0.10"]
+
+
+def test_slices_have_their_magnified_bands_too():
+    made = figures(several(problem(x=(0, 1), t=(0, 4), fields=("u", "v"), exact=lambda x, t: (t + 0 * x, x * t))))
+    assert {"error", "error_v"} < set(made)
+    labels = [ax.get_ylabel().replace("\u00a0", " ") for ax in made["error_v"].axes]
+    assert labels == ["v(x, t = 2) − mean", "", "v(x, t = 4) − mean", ""]
+
+
+@pytest.mark.parametrize(("shown", "panels"), [(ONE, 2), (TWO_FIELDS, 4), (PLANE, 6), (SPACE, 6)])
+def test_one_picture_holds_all_fields_and_their_magnified_bands(shown, panels):
+    figure = picture([evaluation(shown)])
+    assert len(figure.axes) == panels  # in 2D three maps with their colour bars
+    assert render(figure).startswith(b"\x89PNG")
+    assert titles(figure)[0] == "method 0"
 
 
 @pytest.mark.parametrize(("methods", "columns"), [(1, 1), (3, 3), (4, 2), (5, 3), (6, 3)])
@@ -201,21 +223,6 @@ def test_what_is_not_finite_is_left_out():
     made = figures([good, bad])
     assert all(render(made[key]) for key in ("field", "unknowns"))
     assert np.all(np.isfinite([ax.get_ylim() for ax in made["slices"].axes]))
-
-
-@pytest.mark.parametrize(
-    ("mean", "std", "text"),
-    [
-        (0.10123, 0.00421, "0.1012 ± 0.0042"),
-        (1234.5, 250.0, "1234 ± 250"),
-        (1.0e-4, 2.0e-6, "(1.000 ± 0.020)e-4"),
-        (0.105, 0.0, "0.105 ± 0"),
-        (0.0, 0.0, "0 ± 0"),
-        (float("nan"), float("nan"), "nan ± nan"),
-    ],
-)
-def testplus_minus(mean, std, text):
-    assert plus_minus(mean, std) == text
 
 
 def test_evaluations_must_be_of_one_problem():

@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from ....judge.calibration import LEVELS, Reliability, holds
-from ....judge.metrics import LEVEL, quantile
+from ....posterior.gaussian import LEVEL, quantile
 from ....problem.domain import Box
 from .panels import BLUE, DPI, GREY, ORANGE, TEXT, dress, title
 

@@ -1,4 +1,4 @@
-"""Curves: mean and band along a coordinate, and the band magnified."""
+"""Curves along a coordinate: mean and band, and the band magnified, around the mean."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from ....judge.evaluation import Evaluation
-from ....judge.wording import two_digits
+from ....judge.wording import significant
 from .panels import BLACK, BLUE, ORANGE, dress, legend, merits, panel_grid, title
 
 
@@ -20,6 +20,15 @@ class Line:
     along: str
     label: str
     points: np.ndarray
+
+    def across(self, evaluation: Evaluation) -> np.ndarray:
+        """The coordinate along the line."""
+        return np.asarray(evaluation.points[self.points, evaluation.problem.domain.axis(self.along)])
+
+    def on(self, evaluation: Evaluation, values: np.ndarray) -> np.ndarray:
+        """What is finite of some values on the grid, by point and field, along the line."""
+        chosen = values[self.points, evaluation.problem.fields.index(self.field)]
+        return np.where(np.isfinite(chosen), chosen, np.nan)
 
 
 def line(evaluation: Evaluation, field: str, along: str, **near: float) -> Line:
@@ -40,47 +49,78 @@ def line(evaluation: Evaluation, field: str, along: str, **near: float) -> Line:
 def curves(evaluations: Sequence[Evaluation], lines: Sequence[Line]) -> Figure:
     """Mean, band and truth: one row per line, one column per method, the same scale for the same field."""
     figure, axes, width = panel_grid(len(lines), len(evaluations))
-    for row, line in enumerate(lines):
-        for ax, evaluation in zip(axes[row], evaluations, strict=True):
-            _curve(ax, evaluation, line)
-            dress(ax, line.along, line.label)
-            if row == 0 or lines[row - 1].field != line.field:
-                title(ax, evaluation.label, merits(evaluation, line.field), width)
-    for field in {line.field for line in lines}:
-        same = [ax for row, line in zip(axes, lines, strict=True) if line.field == field for ax in row]
-        lows, highs = zip(*(ax.get_ylim() for ax in same), strict=True)
-        for ax in same:
-            ax.set_ylim(min(lows), max(highs))
+    for row, of_row in enumerate(lines):
+        _curve_row(axes[row], evaluations, of_row, width, titled=row == 0 or lines[row - 1].field != of_row.field)
+    _share_scales(axes, lines)
     legend(figure, axes)
     return figure
 
 
-def _curve(ax: Axes, evaluation: Evaluation, line: Line) -> None:
-    domain, column = evaluation.problem.domain, evaluation.problem.fields.index(line.field)
-    at = evaluation.points[line.points, domain.axis(line.along)]
-    mean, std = (np.where(np.isfinite(values), values, np.nan)[line.points, column] for values in evaluation.prediction)
+def magnified(evaluations: Sequence[Evaluation], lines: Sequence[Line]) -> Figure:
+    """The band around the mean, and the error in it: one row per line, one column per method, a scale for every panel."""
+    figure, axes, width = panel_grid(len(lines), len(evaluations))
+    for row, of_row in enumerate(lines):
+        _magnified_row(axes[row], evaluations, of_row, width, titled=row == 0)
+    legend(figure, axes)
+    return figure
+
+
+def curves_and_magnified(evaluations: Sequence[Evaluation], lines: Sequence[Line]) -> Figure:
+    """Every line twice: mean and band, and below it the band magnified."""
+    figure, axes, width = panel_grid(2 * len(lines), len(evaluations))
+    for row, of_row in enumerate(lines):
+        _curve_row(axes[2 * row], evaluations, of_row, width, titled=True)
+        _magnified_row(axes[2 * row + 1], evaluations, of_row, width, titled=False)
+    _share_scales(axes[::2], lines)
+    legend(figure, axes)
+    return figure
+
+
+def _curve_row(axes: np.ndarray, evaluations: Sequence[Evaluation], of_row: Line, width: float, *, titled: bool) -> None:
+    for ax, evaluation in zip(axes, evaluations, strict=True):
+        _curve(ax, evaluation, of_row)
+        dress(ax, of_row.along, of_row.label)
+        if titled:
+            title(ax, evaluation.label, merits(evaluation, of_row.field), width)
+
+
+def _magnified_row(axes: np.ndarray, evaluations: Sequence[Evaluation], of_row: Line, width: float, *, titled: bool) -> None:
+    for ax, evaluation in zip(axes, evaluations, strict=True):
+        _band(ax, evaluation, of_row)
+        dress(ax, of_row.along, f"{of_row.label} − mean")
+        ax.tick_params(labelleft=True)
+        std = of_row.on(evaluation, evaluation.prediction.std)
+        known = std[np.isfinite(std)]
+        typical = significant(float(np.mean(known))) if known.size else "not a number"
+        title(ax, evaluation.label if titled else "", f"mean σ of {of_row.field} {typical}", width)
+
+
+def _curve(ax: Axes, evaluation: Evaluation, of_row: Line) -> None:
+    at = of_row.across(evaluation)
+    mean, std = (of_row.on(evaluation, values) for values in (evaluation.prediction.mean, evaluation.prediction.std))
     ax.margins(x=0.02)
-    ax.fill_between(at, mean - 2 * std, mean + 2 * std, color=BLUE, alpha=0.25, linewidth=0, label="mean ± 2σ")
+    ax.fill_between(at, mean - 2 * std, mean + 2 * std, color=BLUE, alpha=0.25, linewidth=0, label="± 2σ")
     ax.plot(at, mean, color=BLUE, linewidth=1.5, label="mean")
     if evaluation.truth is not None:
-        ax.plot(at, evaluation.truth[line.points, column], "--", color=BLACK, linewidth=1.1, label="exact")
-    sensors, values = evaluation.problem.sensors(line.field)
-    if domain.dimension == 1 and len(sensors):  # elsewhere they lie beside the line
+        ax.plot(at, of_row.on(evaluation, evaluation.truth), "--", color=BLACK, linewidth=1.1, label="exact")
+    sensors, values = evaluation.problem.sensors(of_row.field)
+    if evaluation.problem.domain.dimension == 1 and len(sensors):  # elsewhere they lie beside the line
         ax.scatter(sensors[:, 0], values, s=9, color=ORANGE, linewidths=0, zorder=3, label="sensors")
 
 
-def magnified(evaluations: Sequence[Evaluation]) -> Figure:
-    """The band around the mean of the first field, and the error in it, each on a scale of its own."""
-    figure, axes, width = panel_grid(1, len(evaluations))
-    for ax, evaluation in zip(axes[0], evaluations, strict=True):
-        at, std = evaluation.points[:, 0], evaluation.prediction.std[:, 0]
-        dress(ax, evaluation.problem.domain.coordinates[0], f"{evaluation.problem.fields[0]} - mean")
-        ax.tick_params(labelleft=True)
-        ax.margins(x=0.02)
-        ax.fill_between(at, -2 * std, 2 * std, color=BLUE, alpha=0.25, linewidth=0, label="± 2σ")
-        if evaluation.truth is not None:
-            error = evaluation.truth[:, 0] - evaluation.prediction.mean[:, 0]
-            ax.plot(at, error, color=BLACK, linewidth=1.1, label="exact - mean")
-        title(ax, evaluation.label, f"mean σ {two_digits(float(np.mean(std)))}", width)
-    legend(figure, axes)
-    return figure
+def _band(ax: Axes, evaluation: Evaluation, of_row: Line) -> None:
+    at, std = of_row.across(evaluation), of_row.on(evaluation, evaluation.prediction.std)
+    ax.margins(x=0.02)
+    ax.fill_between(at, -2 * std, 2 * std, color=BLUE, alpha=0.25, linewidth=0, label="± 2σ")
+    if evaluation.truth is not None:
+        error = of_row.on(evaluation, evaluation.truth - evaluation.prediction.mean)
+        ax.plot(at, error, color=BLACK, linewidth=1.1, label="exact − mean")
+
+
+def _share_scales(axes: np.ndarray, lines: Sequence[Line]) -> None:
+    """The same vertical scale for all panels of a field."""
+    for field in {one.field for one in lines}:
+        same = [ax for row, one in zip(axes, lines, strict=True) if one.field == field for ax in row]
+        lows, highs = zip(*(ax.get_ylim() for ax in same), strict=True)
+        for ax in same:
+            ax.set_ylim(min(lows), max(highs))

@@ -52,4 +52,4 @@ def _histogram(ax: Axes, found: Prediction, exact: float | None, span: tuple[flo
 def _draws(found: Prediction) -> np.ndarray:
     """The single draws that were kept, or the mean if none were; finite ones only."""
     draws = np.ravel(found.mean if found.samples is None else found.samples).astype(float)
-    return draws[np.isfinite(draws)]
+    return np.asarray(draws[np.isfinite(draws)])

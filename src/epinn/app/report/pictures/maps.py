@@ -11,27 +11,33 @@ from ....problem.domain import TIME, Box
 from .panels import BLACK, DPI, PER_ROW, PLAIN, TEXT, dress, few_ticks, legend, merits, span_of, title
 
 
-def maps(evaluations: Sequence[Evaluation], field: str) -> Figure:
-    """Mean, standard deviation and error in rows, methods in columns; each row has one colour scale."""
-    problem, column = evaluations[0].problem, evaluations[0].problem.fields.index(field)
-    means, stds = ([getattr(e.prediction, name)[:, column] for e in evaluations] for name in ("mean", "std"))
-    rows = [(f"mean of {field}", means, _colours(means)), ("standard deviation", stds, _colours(stds, "viridis"))]
-    if evaluations[0].truth is not None:
-        errors = [np.abs(e.prediction.mean - e.truth)[:, column] for e in evaluations]
-        rows.append(("absolute error", errors, _colours(errors, "magma")))
+def maps(evaluations: Sequence[Evaluation], fields: Sequence[str]) -> Figure:
+    """Mean, standard deviation and error of every field in rows, methods in columns; each row has one colour scale."""
+    problem = evaluations[0].problem
+    rows = [row for name in fields for row in _quantities(evaluations, name)]
     width = 2.7 if len(evaluations) <= PER_ROW else 2.2
-    size = (width * len(evaluations) + 1.1, width * _proportion(problem.domain) * len(rows) + 1.1)
+    size = (width * len(evaluations) + 1.1, width * _proportion(problem.domain) * len(rows) + 0.5 * len(fields) + 0.6)
     figure = Figure(size, DPI, layout="constrained")
     axes = figure.subplots(len(rows), len(evaluations), sharex=True, sharey=True, squeeze=False)
     for panels, row in zip(axes, rows, strict=True):
         _map_row(panels, evaluations[0], *row)
-    sensors = problem.sensors(field)[0][:, _plane(problem.domain)]
-    for ax, evaluation in zip(axes[0], evaluations, strict=True):
-        title(ax, evaluation.label, merits(evaluation, field, narrow=True), width)
-        if len(sensors):
-            ax.scatter(*sensors.T, s=8, color=BLACK, edgecolors="white", linewidths=0.5, label="sensors")
+    for first, field in ((axes[i * len(rows) // len(fields)], field) for i, field in enumerate(fields)):
+        sensors = problem.sensors(field)[0][:, _plane(problem.domain)]
+        for ax, evaluation in zip(first, evaluations, strict=True):
+            title(ax, evaluation.label, merits(evaluation, field, narrow=True), width)
+            if len(sensors):
+                ax.scatter(*sensors.T, s=8, color=BLACK, edgecolors="white", linewidths=0.5, label="sensors")
     legend(figure, axes)
     return figure
+
+
+def _quantities(evaluations: Sequence[Evaluation], field: str) -> list[tuple[str, list[np.ndarray], dict[str, Any]]]:
+    """What is shown of a field: a label, the values of every method, and how they are coloured."""
+    column = evaluations[0].problem.fields.index(field)
+    means, stds = ([getattr(e.prediction, name)[:, column] for e in evaluations] for name in ("mean", "std"))
+    rows = [(f"mean of {field}", means, _colours(means)), ("standard deviation", stds, _colours(stds, "viridis"))]
+    errors = [np.abs(e.prediction.mean - e.truth)[:, column] for e in evaluations if e.truth is not None]
+    return rows + ([("absolute error", errors, _colours(errors, "magma"))] if errors else [])
 
 
 def _map_row(panels: np.ndarray, evaluation: Evaluation, name: str, values: list[np.ndarray], style: dict[str, Any]) -> None:

@@ -3,6 +3,7 @@
 Figures are made without pyplot, so nothing is shown, stored or registered anywhere: whoever calls saves them.
 """
 
+import io
 import math
 import textwrap
 from collections.abc import Iterable
@@ -14,7 +15,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from ....judge.evaluation import Evaluation
-from ....judge.wording import two_digits
+from ....judge.wording import metric
 
 BLUE, ORANGE, BLACK, GREY = "#0072B2", "#D55E00", "#000000", "#555555"  # safe for colour-blind readers (Okabe and Ito)
 PER_ROW = 3  # panels with curves or histograms that fit side by side
@@ -22,6 +23,7 @@ DPI = 150
 TITLE, TEXT = 9, 8  # font sizes in points
 LETTERS = 11.5  # of a title that fit into a panel, per inch of its width
 PLAIN = "{x:g}"  # ticks without a common power of ten, which would stand where the titles are
+TITLE_DIGITS = 2
 MERITS = {"sharpness": "sharpness", "coverage": "coverage", "rmse": "RMSE"}  # the metrics in titles
 
 
@@ -50,8 +52,8 @@ def span_of(values: Iterable[np.ndarray], margin: float = 0.0) -> tuple[float, f
 
 def merits(evaluation: Evaluation, field: str, *, narrow: bool = False) -> str:
     """The metrics that exist, for a title; in two lines if the panel is narrow."""
-    found = {label: value for name, label in MERITS.items() if (value := evaluation.metrics(field)[name]) is not None}
-    first, *others = [f"{k} {v:.2f}" if k == "coverage" else f"{k} {two_digits(v)}" for k, v in found.items()] or [""]
+    values = {name: value for name, value in evaluation.metrics(field).items() if name in MERITS and value is not None}
+    first, *others = [f"{MERITS[name]} {metric(name, values[name], TITLE_DIGITS)}" for name in MERITS if name in values] or [""]
     return ("\n" if narrow else " · ").join([first, " · ".join(others)] if others else [first])
 
 
@@ -92,3 +94,10 @@ def legend(figure: Figure, axes: np.ndarray) -> None:
         entries |= dict(zip(names, handles, strict=True))
     if entries:
         figure.legend(list(entries.values()), list(entries), loc="outside lower center", ncols=4, fontsize=TEXT, frameon=False)
+
+
+def as_png(figure: Figure, dpi: int = DPI) -> bytes:
+    """The figure as a PNG file."""
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=dpi)
+    return buffer.getvalue()

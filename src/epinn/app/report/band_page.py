@@ -1,0 +1,61 @@
+"""The page of one band: what `band.report("page.html")` writes. It needs no run folder."""
+
+from collections.abc import Mapping
+
+from ... import __version__
+from ...judge.evaluation import Evaluation
+from ...judge.verdict import Verdict
+from ...judge.wording import notes, plus_minus
+from .page import Line, Page, Picture, Section
+from .pictures import figures, rank_of, title_of
+from .pictures.panels import as_png
+from .tables import EXPLANATION, Json, by_field, conditions_table, seed_row, settings_table, spreads_table, table_of
+
+
+def band_page(
+    record: Json,
+    evaluation: Evaluation,
+    *,
+    settings: Mapping[str, object] | None = None,
+    facts: Mapping[str, str] | None = None,
+) -> Page:
+    """One band in words, tables and pictures.
+
+    `record` is what `judge.record.record_of` says of it, `evaluation` the posterior on the grid. `settings` (of the method,
+    by name) and `facts` (how the band was made, such as {"Seed": "0"}) are added where given.
+    """
+    verdict, problem = Verdict.of(record["verdict"]), evaluation.problem
+    rows = (seed_row(some[0], field) for field, some in by_field([record]).items())
+    sections = [
+        Section("Results", (), (table_of("", rows, EXPLANATION),), tuple(_pictures(evaluation))),
+        Section("Noise", tables=(conditions_table([record]), spreads_table([record]))),
+    ]
+    if settings:
+        sections.append(Section("Settings", (), (settings_table(settings),), folded=True))
+    return Page(
+        title=problem.name,
+        subtitle=evaluation.label,
+        summary=(_verdict(evaluation, verdict), *(Line(text) for _, text in notes([{**record, "seed": 0}], verdict.why))),
+        sections=tuple(sections),
+        facts={"Problem": _describe(evaluation), **(facts or {}), "Versions": f"epinn {__version__}"},
+    )
+
+
+def _verdict(evaluation: Evaluation, verdict: Verdict) -> Line:
+    sought = [f"{name} = {plus_minus(float(u.mean), float(u.std))}" for name, u in evaluation.unknowns.items()]
+    reasons = f"{verdict.reasons[:1].upper()}{verdict.reasons[1:]}"
+    return Line(
+        " ".join([*([", ".join(sought) + "."] if sought else []), reasons]), evaluation.label, verdict.word, verdict.tone
+    )
+
+
+def _describe(evaluation: Evaluation) -> str:
+    """Fields and domain: `u, v on x from 0 to 1, t from 0 to 2`."""
+    problem, domain = evaluation.problem, evaluation.problem.domain
+    sides = zip(domain.coordinates, domain.lower, domain.upper, strict=True)
+    return f"{', '.join(problem.fields)} for " + ", ".join(f"{name} from {low:g} to {high:g}" for name, low, high in sides)
+
+
+def _pictures(evaluation: Evaluation) -> list[Picture]:
+    made = figures([evaluation])
+    return [Picture(title_of(name), as_png(made[name])) for name in sorted(made, key=rank_of)]

@@ -1,0 +1,35 @@
+"""One band as plain data: what `metrics.json` keeps of it and what pages and tables show."""
+
+from typing import Any
+
+from ..methods.method import Method
+from ..posterior.posterior import Posterior
+from ..problem.channel import describe_noise
+from ..solve.pinn import Pinn
+from .assessment import base_warnings, failures
+from .evaluation import Evaluation
+from .verdict import Verdict
+
+
+def record_of(pinn: Pinn, method: Method, posterior: Posterior, evaluation: Evaluation, verdict: Verdict) -> dict[str, Any]:
+    """Metrics, unknowns, times in seconds, diagnostics, what was used for every condition, warnings and the verdict.
+
+    The time of the base PINN counts if the method uses it.
+    """
+    informed = pinn.with_sigmas(posterior.sigmas)
+    uncertainty = posterior.seconds + evaluation.seconds
+    traits, failed = method.traits, failures(informed, method, posterior)
+    weights = None if traits.uses_sigma else informed.weights.of(informed.channels)
+    return {
+        "method": posterior.method,
+        **evaluation.record(),
+        "spread": evaluation.spread(),
+        "noise_sd": dict(posterior.noise),
+        "time_s": (informed.seconds if traits.uses_base else 0.0) + uncertainty,
+        "time_uq_s": uncertainty,
+        "diagnostics": dict(posterior.diagnostics),
+        "channels": describe_noise([traits.reads(channel) for channel in informed.channels], weights),
+        "failed": bool(failed),
+        "warnings": [*posterior.warnings, *base_warnings(informed, method), *failed],
+        "verdict": verdict.plain(),
+    }
