@@ -58,7 +58,7 @@ def test_point_settings_reach_a_shipped_problem():
     problem = find("poisson1d").make(0.1, 0, {"collocation": 17, "sensors": 5, "sampling": None})
     assert problem.points.collocation == 17
     assert len(problem.data[0].values) == 5
-    assert problem.sampling == "grid"
+    assert problem.context.sampling == "grid"
 
 
 @pytest.mark.parametrize("form", ["mine.py:problem", "./mine.py:problem", "mine.py"])

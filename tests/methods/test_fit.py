@@ -37,7 +37,7 @@ def test_a_matrix_that_does_not_fit_is_refused_before_the_training(monkeypatch):
 
 def test_a_pinn_before_a_larger_problem_is_refused_before_anything_is_computed(monkeypatch):
     pinn = epinn.fit(epinn.problems.poisson1d(0.1), base=HARDLY)
-    monkeypatch.setattr("epinn.solve.pinn.settled", lambda *_: pytest.fail("it was computed"))
+    monkeypatch.setattr("epinn.solve.pinn.estimated_channels", lambda *_: pytest.fail("it was computed"))
     with pytest.raises(epinn.InputError, match="held-out"):
         epinn.attach(pinn, epinn.problems.poisson1d(0.2), "conformal")
 

@@ -58,7 +58,7 @@ def test_a_condition_that_is_missed_is_named_with_what_it_allows():
     assert "tolerance (0.01)" in text[1]
     assert "'data'" in text[2]
     assert "noise (0.1)" in text[2]
-    assert "base.restarts" in text[2]
+    assert "Base(restarts=...)" in text[2]
 
 
 def test_measurements_within_their_noise_are_no_misfit():

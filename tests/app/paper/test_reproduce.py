@@ -81,7 +81,7 @@ def test_the_fields_of_the_first_seed_are_kept(finished):
 
 def test_bases_are_shared_by_the_methods_and_trained_once_per_noise_level(finished):
     (folder,) = (finished[0].path / "bases").iterdir()
-    assert {path.name for path in folder.glob("*.json")} == {"base.json", "base-noise0.1.json", "base-noise0.3.json"}
+    assert {path.name for path in folder.glob("*.json")} == {"base-noise0.0.json", "base-noise0.1.json", "base-noise0.3.json"}
 
 
 def test_progress_counts_rows_and_says_how_long_the_rest_takes(finished):
