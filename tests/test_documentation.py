@@ -3,6 +3,9 @@
 import re
 from pathlib import Path
 
+import equinox as eqx
+import jax
+import jax.numpy as jnp
 import matplotlib.pyplot as plt
 import pytest
 
@@ -10,6 +13,7 @@ import epinn
 
 ROOT = Path(__file__).parent.parent
 PAGES = ("README.md", "docs/guide.md")
+MODEL = eqx.nn.MLP(1, 1, width_size=8, depth=2, activation=jnp.tanh, key=jax.random.key(0))  # which the reader has already
 BRIEF = epinn.Base(hidden=(8, 8), epochs=50, newton=5, restarts=0)
 
 
@@ -23,7 +27,7 @@ def blocks(page: str) -> list[str]:
 def test_code_runs(page, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(epinn.fit.__kwdefaults__, "base", BRIEF)
-    names: dict = {"model": lambda x: x**3}  # the network that the reader has already
+    names: dict = {"model": MODEL}
     for code in blocks(page):
         exec(compile(code, page, "exec"), names)
     plt.close("all")

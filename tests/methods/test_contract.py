@@ -130,7 +130,9 @@ def check(posterior, *, path):
 operators = {"x": lambda u: u.x, "t": lambda u: u.t}
 
 
-@pytest.fixture(scope="module", params=PROBLEMS)
+@pytest.fixture(
+    scope="module", params=[name if name == "system" else pytest.param(name, marks=pytest.mark.slow) for name in PROBLEMS]
+)
 def pinns(request):
     problem = PROBLEMS[request.param]()
     return fit_seeds([problem, problem], keys=[0, 1], base=BASE)
@@ -160,6 +162,7 @@ def shipped(request):
     return epinn.fit(small(request.param), base=BASE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_runs_on_every_shipped_problem(method, shipped):
     problem = shipped.problem
