@@ -72,12 +72,12 @@ def predict(
     levels: dict[float, np.ndarray] = {}
     if quantiles:
         found = _quantiles(sampler, functional, chunks, real, moments, jnp.asarray(quantiles))
-        levels = dict(zip(quantiles, np.asarray(found), strict=True))
+        levels = dict(zip(quantiles, map(np.asarray, found), strict=True))
     kept = None
     if samples:
         picked = np.linspace(0, len(seeds) - 1, min(samples, len(seeds))).astype(int)
         kept = np.asarray(_values(sampler, functional, seeds[picked]))
-    std = np.sqrt(np.asarray(moments.square / moments.count))
+    std = np.asarray(np.sqrt(np.asarray(moments.square / moments.count)))
     return Prediction(np.asarray(moments.mean), std, levels, kept, len(seeds))
 
 
