@@ -47,7 +47,7 @@ def test_mean_and_sd_agree_with_the_closed_form_posterior(per_point):
             "adapt": False,
             "precondition": False,
             "step_size": 0.02,
-            "leapfrog": 40,
+            "leapfrog": 8,  # neither half a revolution nor a whole one in any direction
             "burn_in": 300,
             "samples": 4000,
             "chains": 4,
