@@ -109,10 +109,12 @@ class Face(eqx.Module):
 
     @property
     def name(self) -> str:
+        """As in `on=`: "x=-1"."""
         return f"{self.box.coordinates[self.axis]}={self.position:.12g}"
 
     @property
     def position(self) -> float:
+        """Where on its axis the face lies."""
         return (self.box.upper if self.at_upper else self.box.lower)[self.axis]
 
     @property
