@@ -27,7 +27,7 @@ class Box(eqx.Module):
     lower: tuple[float, ...] = eqx.field(static=True)
     upper: tuple[float, ...] = eqx.field(static=True)
 
-    def __init__(self, **intervals: tuple[float, float]):
+    def __init__(self, **intervals: Any):  # (low, high) each, in whatever form a user writes two numbers
         if not intervals:
             raise InputError("a box needs at least one coordinate, as in Box(x=(-1, 1)).")
         for name, ends in intervals.items():
