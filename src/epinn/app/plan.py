@@ -62,7 +62,7 @@ class Plan:
     def title(self) -> str:
         """The name that the problem has given itself, or under which it was found."""
         own = dataclasses.replace(self, seeds=self.seeds[:1], noises=self.noises[:1]).problems()[0].name
-        return self.source.name if own == Problem.name else own
+        return own or self.source.name
 
     def problems(self) -> list[Problem]:
         """The problem of every case."""

@@ -49,6 +49,7 @@ class Jet(eqx.Module):
 
     @property
     def value(self) -> Array:
+        """The quantity itself, without derivatives."""
         return self.stack[..., 0, :]
 
     def __getitem__(self, order: MultiIndex) -> Array:

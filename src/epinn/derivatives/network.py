@@ -93,6 +93,11 @@ class MLP(AbstractNetwork):
         encoding: Encoding | None = None,
         output_scale: float = 1.0,
     ) -> "MLP":
+        """A network with fresh weights drawn with `key`.
+
+        `inputs` and `outputs` count coordinates and fields, `hidden` has the width of each hidden layer. `activation` and
+        `initialisation` are names (see `ACTIVATIONS`, `INITIALISATIONS`); biases start at zero unless they are random.
+        """
         check_architecture(hidden, activation, initialisation)
         encoding = encoding or Encoding()
         if encoding.frequencies is not None:
@@ -109,6 +114,7 @@ class MLP(AbstractNetwork):
 
     @property
     def hidden(self) -> tuple[int, ...]:
+        """The widths of the hidden layers."""
         return tuple(weight.shape[0] for weight in self.weights[:-1])
 
     def features(self, x: Value, masks: Sequence[Array] | None = None) -> Value:

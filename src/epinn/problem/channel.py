@@ -112,6 +112,7 @@ class Pass(eqx.Module):
 
     @classmethod
     def of(cls, channels: Sequence[Channel], chosen: Sequence[int]) -> "Pass":
+        """The pass of those channels whose places are in `chosen`."""
         orders = lower_closure(order for i in chosen for order in channels[i].operator.orders)
         return cls(tuple(chosen), orders, jnp.concatenate([channels[i].all_points for i in chosen]))
 

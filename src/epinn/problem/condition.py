@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -18,8 +18,8 @@ from .context import Context
 from .domain import Box
 from .precision import Exact, KnownNoise, Precision, UnknownNoise
 
-Sigma = float | np.ndarray | Sequence[float] | Literal["unknown"] | None
-Target = float | Callable[..., Any] | np.ndarray | Sequence[float]
+Sigma = float | Array | np.ndarray | Sequence[float] | str | None  # the only text is "unknown"
+Target = float | Callable[..., Any] | Array | np.ndarray | Sequence[float]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -27,7 +27,7 @@ class Box(eqx.Module):
     lower: tuple[float, ...] = eqx.field(static=True)
     upper: tuple[float, ...] = eqx.field(static=True)
 
-    def __init__(self, **intervals: tuple[float, float]):
+    def __init__(self, **intervals: Any):  # (low, high) each, in whatever form a user writes two numbers
         if not intervals:
             raise InputError("a box needs at least one coordinate, as in Box(x=(-1, 1)).")
         for name, ends in intervals.items():
@@ -109,10 +109,12 @@ class Face(eqx.Module):
 
     @property
     def name(self) -> str:
+        """As in `on=`: "x=-1"."""
         return f"{self.box.coordinates[self.axis]}={self.position:.12g}"
 
     @property
     def position(self) -> float:
+        """Where on its axis the face lies."""
         return (self.box.upper if self.at_upper else self.box.lower)[self.axis]
 
     @property

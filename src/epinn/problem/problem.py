@@ -89,6 +89,12 @@ class Problem:
         if self.points.resample and self.context.sampling == "grid":
             raise InputError("a grid is the same every time; to resample, use the sampling uniform, latin or sobol.")
 
+    def __repr__(self) -> str:
+        title = f"{self.name!r}, " if self.name else ""
+        labels = ", ".join(condition.label for condition in self.conditions)
+        sought = f", unknowns {', '.join(self.unknowns)}" if self.unknowns else ""
+        return f"Problem({title}{self.domain}, fields {', '.join(self.fields)}{sought}; {labels})"
+
     def _set(self, name: str, value: Any) -> None:
         """Put what the user wrote into its full form, while the problem is made."""
         object.__setattr__(self, name, value)
@@ -114,6 +120,7 @@ class Problem:
 
     @property
     def names(self) -> Names:
+        """What operators may ask for."""
         return Names(tuple(self.fields), self.domain.coordinates, tuple(self.unknowns), tuple(self.positive))
 
     @property
@@ -210,6 +217,7 @@ class Problem:
         return {name: as_unknown(name, unknown) for name, unknown in self.unknowns.items()}
 
     def exact_at(self, points: Float[Array, "n d"]) -> Float[Array, "n fields"]:
+        """The exact solution at points, one column per field."""
         if self.exact is None:
             raise InputError(f"{self.name or 'this problem'} has no exact solution; give it one with exact=.")
         return at_points(self.exact, self.domain.coordinates, points)

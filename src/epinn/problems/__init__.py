@@ -1,4 +1,9 @@
-"""The six equations of the paper, each a function `name(noise=..., key=...)` that returns a Problem."""
+"""The six equations of the paper, each a function `name(noise=..., key=...)` that returns a Problem.
+
+`noise` is the standard deviation of the simulated measurements in parts of max |u|, with 0 for no measurements at all, and
+`key` draws it. `collocation` and `sensors` count points, `sampling` says how those of the equation are spread, and with
+`resample` = k they are drawn anew every k steps.
+"""
 
 from collections.abc import Callable
 

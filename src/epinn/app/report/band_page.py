@@ -33,7 +33,7 @@ def band_page(
     if settings:
         sections.append(Section("Settings", (), (settings_table(settings),), folded=True))
     return Page(
-        title=problem.name,
+        title=problem.name or _describe(evaluation),
         subtitle=evaluation.label,
         summary=(_verdict(evaluation, verdict), *(Line(text) for _, text in notes([{**record, "seed": 0}], verdict.why))),
         sections=tuple(sections),

@@ -87,5 +87,5 @@ def _check(evaluations: Sequence[Evaluation]) -> None:
     if not evaluations:
         raise InputError("there is nothing to draw; pass at least one evaluation.")
     if len({(e.problem.name, e.problem.domain, tuple(e.problem.fields), e.shape) for e in evaluations}) > 1:
-        names = ", ".join(sorted({e.problem.name for e in evaluations}))
+        names = ", ".join(sorted({e.problem.name or str(e.problem.domain) for e in evaluations}))
         raise InputError(f"a figure compares methods on one problem and one grid; draw these one by one: {names}.")
