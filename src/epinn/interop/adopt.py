@@ -17,6 +17,7 @@ from ..solve.misfit import Goodness
 from ..solve.pinn import Pinn, settled
 from ..solve.seeds import stack
 from .converted import Converted
+from .files.dense import DenseLayers
 from .torch.frameworks import torch_module_of
 
 KNOWN = (
@@ -46,7 +47,7 @@ def adopt(
     """
     started = time.perf_counter()
     content = opened(model, architecture, trust_file)
-    if content is not model and isinstance(content, AbstractNetwork) and problem.positive:
+    if isinstance(content, DenseLayers) and problem.positive:
         raise InputError(
             "a network from a state dict cannot have fields that are made positive; drop positive from the problem."
         )
@@ -75,9 +76,9 @@ def opened(model: Any, architecture: Any = None, trust_file: bool = False) -> An
     return model
 
 
-def convert(model: Any, problem: Problem, rules: Mapping[str, Any] | None = None) -> AbstractNetwork | Converted:
-    """A network of ours, or a function of parameters and a point."""
-    if isinstance(model, AbstractNetwork | Converted):
+def convert(model: Any, problem: Problem, rules: Mapping[str, Any] | None = None) -> AbstractNetwork | DenseLayers | Converted:
+    """A network of ours, dense layers from a file, or a function of parameters and a point."""
+    if isinstance(model, AbstractNetwork | DenseLayers | Converted):
         return model
     dimension, fields = problem.domain.dimension, len(problem.fields)
     from .jax_models import convert as convert_jax
@@ -104,9 +105,9 @@ def _network(model: Any, problem: Problem, features: Any, rules: Mapping[str, An
         return imported(made, problem, _named_layer(model, features, problem, rules) if isinstance(features, str) else features)
     if features is not None:
         raise InputError("this network is one of epinn's own, whose features are known; leave features out.")
-    network = in_precision(made)
+    network = made.network() if isinstance(made, DenseLayers) else in_precision(made)
     check_shape(network, problem, "the network")
-    return network, precision_lost(made, "a file")
+    return network, precision_lost(made.parameters if isinstance(made, DenseLayers) else made, "a file")
 
 
 def _named_layer(model: Any, name: str, problem: Problem, rules: Mapping[str, Any] | None) -> Converted:
