@@ -105,7 +105,7 @@ def _network(model: Any, problem: Problem, features: Any, rules: Mapping[str, An
         return imported(made, problem, _named_layer(model, features, problem, rules) if isinstance(features, str) else features)
     if features is not None:
         raise InputError("this network is one of epinn's own, whose features are known; leave features out.")
-    network = made.network() if isinstance(made, DenseLayers) else in_precision(made)
+    network: AbstractNetwork = made.network() if isinstance(made, DenseLayers) else in_precision(made)
     check_shape(network, problem, "the network")
     return network, precision_lost(made.parameters if isinstance(made, DenseLayers) else made, "a file")
 

@@ -1,6 +1,6 @@
 """What every converter hands over: a network trained elsewhere, as JAX sees it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,7 +31,7 @@ class Converted:
     constants: PyTree
 
 
-def working_type(parameters: dict[str, Any], x: Array) -> Any:
+def working_type(parameters: Mapping[str, Any], x: Any) -> Any:
     """The precision in which a network works: that of its parameters, and never less in silence."""
     types = [array.dtype for array in parameters.values() if jnp.issubdtype(array.dtype, jnp.floating)]
     dtype = np.result_type(*(types or [x.dtype]))

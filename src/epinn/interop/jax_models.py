@@ -53,14 +53,15 @@ def convert(model: Any, dimension: int, fields: int) -> Converted | None:
     arrays, numbers = eqx.partition(native.parameters, lambda leaf: hasattr(leaf, "dtype"))
     names, parameters, tree = _named(arrays)
 
-    def call(given: Mapping[str, Any], *inputs: Array) -> Array:
+    def call(given: Mapping[str, Any], *inputs: Array) -> Any:
         whole = eqx.combine(jax.tree.unflatten(tree, [given[name] for name in names]), numbers)
         return native.call(whole, native.constants, *inputs)
 
     convention = _convention(functools.partial(call, parameters), dimension, fields, native.source)
 
     def function(given: Mapping[str, Any], x: Float[Array, " d"]) -> Float[Array, " fields"]:
-        return call(given, *convention.inputs(x[None])).reshape(fields)
+        values: Float[Array, " fields"] = call(given, *convention.inputs(x[None])).reshape(fields)
+        return values
 
     def reference(points: np.ndarray) -> np.ndarray:
         if not convention.one_by_one:
@@ -70,8 +71,11 @@ def convert(model: Any, dimension: int, fields: int) -> Converted | None:
 
     def derivatives(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         first = jax.jacrev(lambda x: function(parameters, x))
-        both = runs_once(jax.vmap(lambda x: (first(x), jax.jacrev(first)(x))))
-        firsts, seconds = (np.asarray(part) for part in both(jnp.asarray(points)))
+
+        def both(x: Float[Array, " d"]) -> tuple[Array, Array]:
+            return first(x), jax.jacrev(first)(x)
+
+        firsts, seconds = (np.asarray(part) for part in runs_once(jax.vmap(both))(jnp.asarray(points)))
         return firsts, np.diagonal(seconds, axis1=2, axis2=3)
 
     return Converted(function, parameters, reference, derivatives, native.source, {})
@@ -141,14 +145,14 @@ def _equinox(model: Any) -> Native | None:
     return Native("Equinox", lambda p, _, *x: eqx.combine(p, rest)(*x), parameters)
 
 
-def _closure(model: Callable, dimension: int, fields: int) -> Native:
+def _closure(model: Callable[..., Any], dimension: int, fields: int) -> Native:
     """A plain function: the arrays that it was written around are its weights."""
     inputs = _convention(model, dimension, fields, "the function").inputs(jnp.zeros((1, dimension)))
     found = traced(model, *inputs).consts
     chosen = [i for i, value in enumerate(found) if isinstance(value, jax.Array) and _is_weight(value)]
     chosen = chosen or [i for i, value in enumerate(found) if _is_weight(value)]
 
-    def call(parameters: list[Array], _: None, *inputs: Array) -> Array:
+    def call(parameters: Any, _: None, *inputs: Array) -> Any:
         closed = traced(model, *inputs)
         replaced = dict(zip(chosen, parameters, strict=True))
         consts = [replaced.get(i, value) for i, value in enumerate(closed.consts)]

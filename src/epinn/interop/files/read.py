@@ -48,7 +48,7 @@ def _safetensors(path: Path) -> dict[str, Shaped[np.ndarray, "..."]]:
     """The arrays of a file, which has them sorted by name: the order in which they were defined is lost."""
     try:
         found = {}
-        for name, entry in deserialize(path.read_bytes()):
+        for name, entry in deserialize(path.read_bytes()):  # type: ignore[no-untyped-call]  # it comes without types
             array = np.frombuffer(entry["data"], TYPES[entry["dtype"]]).reshape(entry["shape"])
             is_half = entry["dtype"] == "BF16"  # the upper half of a float32
             found[name] = (array.astype(np.uint32) << 16).view(np.float32) if is_half else array
@@ -72,7 +72,8 @@ def _as_numpy(value: Any) -> Shaped[np.ndarray, "..."]:
         value = value.detach().cpu()
         is_half = value.is_floating_point() and value.element_size() < 4
         value = (value.float() if is_half else value).numpy()
-    return value.astype(np.float32) if value.dtype == np.float16 else value
+    array: Shaped[np.ndarray, ...] = value
+    return array.astype(np.float32) if array.dtype == np.float16 else array
 
 
 def _filled(module: Any, weights: Mapping[str, Shaped[np.ndarray, "..."]], path: Path) -> Any:

@@ -30,7 +30,7 @@ def in_precision(tree: Any) -> Any:
     return jax.tree.map(lambda leaf: jnp.asarray(leaf, float if np.issubdtype(leaf.dtype, np.floating) else None), tree)
 
 
-def check_shape(function: Callable[[Array], Array], problem: Problem, source: str) -> None:
+def check_shape(function: Callable[[Array], Any], problem: Problem, source: str) -> None:
     """Refuse a network with other inputs or outputs than the problem has."""
     names, fields = problem.domain.coordinates, problem.fields
     wanted = f"the problem has the coordinates {', '.join(names)} and the fields {', '.join(fields)}"
@@ -72,12 +72,14 @@ def _by_jax(converted: Converted, points: np.ndarray, double: bool) -> list[np.n
     """Values (n, fields), first and second derivatives (n, fields, d)."""
     seconds = [tuple(2 * int(i == axis) for i in range(points.shape[1])) for axis in range(points.shape[1])]
     firsts = [tuple(n // 2 for n in order) for order in seconds]
+
+    def values(parameters: Any, x: Jet) -> Any:
+        return opaque(lambda point: converted.function(parameters, point), x)
+
     with jax.enable_x64(double):
         parameters, at = in_precision(converted.parameters), in_precision(points)
         try:
-            jet = runs_once(lambda p, x: opaque(lambda point: converted.function(p, point), x))(
-                parameters, Jet.variable(at, lower_closure(seconds))
-            )
+            jet = runs_once(values)(parameters, Jet.variable(at, lower_closure(seconds)))
         except TypeError as error:
             reason = str(error).splitlines()[0]
             raise InputError(f"{converted.source} cannot be differentiated twice, forwards: {reason}") from None

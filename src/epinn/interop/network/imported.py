@@ -63,7 +63,7 @@ def imported(converted: Converted, problem: Problem, features: Any = None) -> tu
 
 def precision_lost(tree: Any, source: str) -> list[str]:
     """A sentence where double precision becomes single."""
-    if not is_double(tree) or jax.config.read("jax_enable_x64"):
+    if not is_double(tree) or jax.dtypes.canonicalize_dtype(np.float64) == np.float64:
         return []
     return [
         f"the weights of the network ({source}) are in double precision and were rounded to single precision; "

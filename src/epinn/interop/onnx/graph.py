@@ -8,6 +8,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array
 from scipy import special
 
 from ...errors import InputError
@@ -31,7 +32,7 @@ def convert(path_or_model: Any, rules: Mapping[str, Rule] | None = None) -> Conv
     constants = {k: a for k, a in arrays.items() if k in used and k not in parameters}
     walk = _walker(model, table, own)
 
-    def function(parameters, x):
+    def function(parameters: Mapping[str, Any], x: Any) -> Array:
         dtype = working_type(parameters, x)
         return jnp.reshape(walk({**constants, **parameters, name: jnp.asarray(x, dtype)[None]}, dtype), -1)
 
@@ -121,7 +122,7 @@ def _only_input(model: Any) -> tuple[str, np.dtype, int | None, int]:
     return inputs[0].name, np.dtype(dtype), sizes[0], sizes[1]
 
 
-def _walker(model: Any, table: Mapping[str, Rule], own: np.dtype) -> Callable:
+def _walker(model: Any, table: Mapping[str, Rule], own: np.dtype) -> Callable[..., Array]:
     """A function of all arrays by name and the precision to work in, which stands for the model's `own`."""
     onnx = _onnx()
     result = model.graph.output[0].name
@@ -162,7 +163,10 @@ def _computed(node: Any, inputs: list[Any], opsets: Any) -> list[np.ndarray]:
     ]
     results = [onnx.helper.make_value_info(name, onnx.TypeProto()) for name in node.output]
     graph = onnx.helper.make_graph([node], "constant", entries, results)
-    return onnx.reference.ReferenceEvaluator(onnx.helper.make_model(graph, opset_imports=opsets)).run(None, given)
+    found: list[np.ndarray] = onnx.reference.ReferenceEvaluator(onnx.helper.make_model(graph, opset_imports=opsets)).run(
+        None, given
+    )
+    return found
 
 
 def _applied(rule: Rule, node: Any, inputs: list[Any], options: dict[str, Any]) -> Any:
@@ -197,11 +201,11 @@ def _exact_operators() -> list[Any]:
     from onnx.reference.op_run import OpRun
 
     class Erf(OpRun):
-        def _run(self, x):
+        def _run(self, x: Any) -> tuple[Any]:
             return (special.erf(x),)
 
     class Gelu(OpRun):
-        def _run(self, x, approximate="none"):
+        def _run(self, x: Any, approximate: str = "none") -> tuple[Any]:
             inner = math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)
             share = np.tanh(inner) if approximate == "tanh" else special.erf(x / math.sqrt(2))
             return ((0.5 * x * (1 + share)).astype(x.dtype),)
@@ -210,12 +214,16 @@ def _exact_operators() -> list[Any]:
 
 
 def _try(
-    function: Callable, parameters: Mapping[str, np.ndarray], reference: Callable, dimension: int, rows: int | None
+    function: Callable[..., Any],
+    parameters: Mapping[str, np.ndarray],
+    reference: Callable[..., Any],
+    dimension: int,
+    rows: int | None,
 ) -> None:
     """Run it for its shape alone: a model made for many points at a time may not be a function of one."""
     with jax.enable_x64(True):
         dtype = next((array.dtype for array in parameters.values()), np.dtype(np.float32))
-        found = jax.eval_shape(function, parameters, jax.ShapeDtypeStruct((dimension,), dtype)).size
+        found = jax.eval_shape(function, parameters, np.zeros(dimension, dtype)).size
     expected = reference(np.zeros((2, dimension), dtype)).shape[1]
     if found != expected:
         many = f"a fixed number of {rows} points" if rows else "many points at once"

@@ -12,49 +12,49 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array
 
 from ...derivatives.jet import PRECISION
 from ...errors import InputError
 
 Axes = int | Sequence[int] | None
+Tensor = Any  # an array of JAX or NumPy, or a number: a graph may hand over constants in place of anything
 
 
-def relu(x: Array) -> Array:
+def relu(x: Tensor) -> Tensor:
     return jnp.maximum(x, 0)
 
 
-def softplus(x: Array, beta: float = 1.0, threshold: float = 40.0) -> Array:
+def softplus(x: Tensor, beta: float = 1.0, threshold: float = 40.0) -> Tensor:
     """log(1 + exp(beta x)) / beta, and x itself above the threshold, where PyTorch (20) is no longer exact to 1e-10."""
     scaled = x * beta
     large = scaled > threshold
     return jnp.where(large, x, jnp.log1p(jnp.exp(jnp.where(large, 0.0, scaled))) / beta)
 
 
-def silu(x: Array) -> Array:
+def silu(x: Tensor) -> Tensor:
     return x * jax.lax.logistic(x)
 
 
-def gelu(x: Array, approximate: str = "none") -> Array:
+def gelu(x: Tensor, approximate: str = "none") -> Tensor:
     if approximate == "tanh":
         return 0.5 * x * (1 + jnp.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x * x * x)))
     return 0.5 * x * (1 + jax.lax.erf(x * math.sqrt(0.5)))
 
 
-def elu(x: Array, alpha: float = 1.0, scale: float = 1.0, input_scale: float = 1.0) -> Array:
+def elu(x: Tensor, alpha: float = 1.0, scale: float = 1.0, input_scale: float = 1.0) -> Tensor:
     return scale * jnp.where(x > 0, x, alpha * jnp.expm1(input_scale * jnp.where(x > 0, 0.0, x)))
 
 
-def leaky_relu(x: Array, slope: float = 0.01) -> Array:
+def leaky_relu(x: Tensor, slope: float = 0.01) -> Tensor:
     return jnp.where(x > 0, x, slope * x)
 
 
-def clip(x: Array, low: Any = None, high: Any = None) -> Array:
+def clip(x: Tensor, low: Any = None, high: Any = None) -> Tensor:
     x = x if low is None else jnp.maximum(x, low)
     return x if high is None else jnp.minimum(x, high)
 
 
-def power(x: Any, exponent: Any) -> Array:
+def power(x: Any, exponent: Any) -> Tensor:
     """Integer powers as such: their derivatives end, and they hold for negative x."""
     known = None if isinstance(exponent, jax.Array) or np.ndim(exponent) else float(exponent)
     if known is not None and known.is_integer() and not isinstance(x, int | float):
@@ -62,16 +62,16 @@ def power(x: Any, exponent: Any) -> Array:
     return jnp.sqrt(x) if known == 0.5 else jnp.power(x, exponent)
 
 
-def divide(x: Any, y: Any, rounding_mode: str | None = None) -> Array:
+def divide(x: Any, y: Any, rounding_mode: str | None = None) -> Tensor:
     quotient = jnp.true_divide(x, y)
     return {None: lambda q: q, "floor": jnp.floor, "trunc": jnp.trunc}[rounding_mode](quotient)
 
 
-def product(x: Array, y: Array) -> Array:
+def product(x: Tensor, y: Tensor) -> Tensor:
     return jnp.matmul(x, y, precision=PRECISION)
 
 
-def dense(x: Array, weight: Array, bias: Array | None = None) -> Array:
+def dense(x: Tensor, weight: Tensor, bias: Any = None) -> Tensor:
     """x Wᵀ + b as one contraction, without a transpose."""
     y = jax.lax.dot_general(x, weight, (((x.ndim - 1,), (1,)), ((), ())), precision=PRECISION)
     return y if bias is None else y + bias
@@ -82,7 +82,7 @@ def axes(dim: Axes) -> int | tuple[int, ...] | None:
     return dim if isinstance(dim, int) else (tuple(operator.index(i) for i in dim) or None) if dim is not None else None
 
 
-def norm(x: Array, order: float = 2, dim: Axes = None, keepdim: bool = False, dtype: Any = None) -> Array:
+def norm(x: Tensor, order: float = 2, dim: Axes = None, keepdim: bool = False, dtype: Any = None) -> Tensor:
     size = jnp.abs(x)
     if order in (math.inf, -math.inf):
         return (jnp.max if order > 0 else jnp.min)(size, axes(dim), keepdims=keepdim)
@@ -91,26 +91,24 @@ def norm(x: Array, order: float = 2, dim: Axes = None, keepdim: bool = False, dt
     return power(jnp.sum(power(size, order), axes(dim), keepdims=keepdim), 1 / order)
 
 
-def variance(x: Array, dim: Axes = None, unbiased: bool = True, keepdim: bool = False, *, correction: Any = None) -> Array:
+def variance(x: Tensor, dim: Axes = None, unbiased: bool = True, keepdim: bool = False, *, correction: Any = None) -> Tensor:
     centred = x - jnp.mean(x, axes(dim), keepdims=True)
     total = jnp.sum(centred * centred, axes(dim), keepdims=keepdim)
     return total / (x.size // total.size - (int(unbiased) if correction is None else correction))
 
 
-def softmax(x: Array, dim: int = -1, *_: Any) -> Array:
+def softmax(x: Tensor, dim: int = -1, *_: Any) -> Tensor:
     weights = jnp.exp(x - jax.lax.stop_gradient(jnp.max(x, dim, keepdims=True)))
     return weights / jnp.sum(weights, dim, keepdims=True)
 
 
-def logsumexp(x: Array, dim: Axes = None, keepdim: bool = False) -> Array:
+def logsumexp(x: Tensor, dim: Axes = None, keepdim: bool = False) -> Tensor:
     top = jax.lax.stop_gradient(jnp.max(x, axes(dim), keepdims=True))
     total = jnp.log(jnp.sum(jnp.exp(x - top), axes(dim), keepdims=True)) + top
     return total if keepdim else jnp.squeeze(total, axes(dim))
 
 
-def layer_norm(
-    x: Array, shape: Sequence[int], weight: Array | None = None, bias: Array | None = None, eps: float = 1e-5, *_: Any
-) -> Array:
+def layer_norm(x: Tensor, shape: Sequence[int], weight: Any = None, bias: Any = None, eps: float = 1e-5, *_: Any) -> Tensor:
     """Over as many trailing axes as `shape` has."""
     last = tuple(range(-len(shape), 0))
     centred = x - jnp.mean(x, last, keepdims=True)
@@ -119,7 +117,9 @@ def layer_norm(
     return y if bias is None else y + bias
 
 
-def batch_norm(x: Array, weight: Any, bias: Any, mean: Any, var: Any, training: bool, momentum: float, eps: float, *_: Any):
+def batch_norm(
+    x: Tensor, weight: Any, bias: Any, mean: Any, var: Any, training: bool, momentum: float, eps: float, *_: Any
+) -> Tensor:
     """With the statistics of training, along the second axis."""
     if training or mean is None:
         raise InputError("the network has a batch norm without stored statistics: a point's value depends on its neighbours.")
@@ -129,16 +129,16 @@ def batch_norm(x: Array, weight: Any, bias: Any, mean: Any, var: Any, training: 
     return y if bias is None else y + jnp.reshape(bias, shape)
 
 
-def weight_norm(direction: Array, length: Array, dim: int = 0) -> Array:
+def weight_norm(direction: Tensor, length: Tensor, dim: int = 0) -> Tensor:
     others = tuple(axis for axis in range(direction.ndim) if axis != dim % direction.ndim)
     return direction * (length / norm(direction, 2, others, keepdim=True))
 
 
-def part(x: Array, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1) -> Array:
+def part(x: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1) -> Tensor:
     return x[(*[slice(None)] * (dim % x.ndim), slice(start, end, step))]
 
 
-def split(x: Array, sizes: int | Sequence[int], dim: int = 0) -> list[Array]:
+def split(x: Tensor, sizes: int | Sequence[int], dim: int = 0) -> list[Tensor]:
     """Into parts of one size (the last may be shorter), or of the sizes listed."""
     length = x.shape[dim]
     if isinstance(sizes, int):

@@ -10,11 +10,11 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array
 
 from ...derivatives.jet import PRECISION
 from ...errors import InputError
 from . import functions as f
+from .functions import Tensor
 from .torch import BINARY, ELEMENTWISE, REDUCTIONS, Rule
 
 SAME_NAME = (
@@ -35,7 +35,15 @@ def _numbers(*given: Any) -> list[int] | None:
     return None
 
 
-def _gemm(a: Array, b: Array, c: Any = None, alpha: float = 1.0, beta: float = 1.0, transA: int = 0, transB: int = 0):  # noqa: N803
+def _gemm(
+    a: Tensor,
+    b: Tensor,
+    c: Any = None,
+    alpha: float = 1.0,
+    beta: float = 1.0,
+    transA: int = 0,
+    transB: int = 0,  # noqa: N803
+) -> Tensor:
     a = a.T if transA else a
     y = f.dense(a, b) if transB else f.product(a, b)
     y = y if alpha == 1 else alpha * y
@@ -43,7 +51,7 @@ def _gemm(a: Array, b: Array, c: Any = None, alpha: float = 1.0, beta: float = 1
 
 
 def _reduce(rule: Rule) -> Rule:
-    def reduce(x: Array, later: Any = None, *, axes: Any = None, keepdims: int = 1, noop_with_empty_axes: int = 0) -> Array:
+    def reduce(x: Tensor, later: Any = None, *, axes: Any = None, keepdims: int = 1, noop_with_empty_axes: int = 0) -> Tensor:
         chosen = _numbers(later, axes)
         return x if noop_with_empty_axes and not chosen else rule(x, chosen, bool(keepdims))
 
@@ -53,7 +61,7 @@ def _reduce(rule: Rule) -> Rule:
 def _fold(of_two: Rule) -> Rule:
     """Of any number of inputs."""
 
-    def rule(first: Array, *others: Array) -> Array:
+    def rule(first: Tensor, *others: Tensor) -> Tensor:
         for other in others:
             first = of_two(first, other)
         return first
@@ -61,24 +69,24 @@ def _fold(of_two: Rule) -> Rule:
     return rule
 
 
-def _reshape(x: Array, shape: Any, allowzero: int = 0) -> Array:
+def _reshape(x: Tensor, shape: Any, allowzero: int = 0) -> Tensor:
     wanted = _numbers(shape) or []
     return jnp.reshape(x, [x.shape[i] if size == 0 and not allowzero else size for i, size in enumerate(wanted)])
 
 
-def _squeeze(x: Array, later: Any = None, *, axes: Any = None) -> Array:
+def _squeeze(x: Tensor, later: Any = None, *, axes: Any = None) -> Tensor:
     chosen = _numbers(later, axes)
     return jnp.squeeze(x, None if chosen is None else tuple(chosen))
 
 
-def _split(x: Array, later: Any = None, *, axis: int = 0, split: Any = None, num_outputs: int = 0, outputs: int = 0) -> Any:
+def _split(x: Tensor, later: Any = None, *, axis: int = 0, split: Any = None, num_outputs: int = 0, outputs: int = 0) -> Any:
     return f.split(x, _numbers(later, split) or -(-x.shape[axis] // (num_outputs or outputs)), axis)
 
 
 def _slice(
-    x: Array, later_starts: Any = None, later_ends: Any = None, later_axes: Any = None, steps: Any = None, *,
+    x: Tensor, later_starts: Any = None, later_ends: Any = None, later_axes: Any = None, steps: Any = None, *,
     starts: Any = None, ends: Any = None, axes: Any = None,
-) -> Array:  # fmt: skip
+) -> Tensor:  # fmt: skip
     first, last = _numbers(later_starts, starts) or [], _numbers(later_ends, ends) or []
     chosen = _numbers(later_axes, axes) or list(range(len(first)))
     for axis, start, end, step in zip(chosen, first, last, _numbers(steps) or [1] * len(first), strict=True):
@@ -87,13 +95,13 @@ def _slice(
     return x
 
 
-def _clip(x: Array, low: Any = None, high: Any = None, *, min: Any = None, max: Any = None) -> Array:
+def _clip(x: Tensor, low: Any = None, high: Any = None, *, min: Any = None, max: Any = None) -> Tensor:
     return f.clip(x, min if low is None else low, max if high is None else high)
 
 
 def _pad(
-    x: Array, later: Any = None, value: Any = 0.0, axes: Any = None, *, pads: Any = None, mode: str = "constant", **_: Any
-):
+    x: Tensor, later: Any = None, value: Any = 0.0, axes: Any = None, *, pads: Any = None, mode: str = "constant", **_: Any
+) -> Tensor:
     if mode != "constant":
         raise InputError(f"padding by {mode} has no rule: pad by a constant, or give u as a JAX function.")
     widths = _numbers(later, pads) or []
@@ -102,30 +110,30 @@ def _pad(
     return jnp.pad(x, [pairs.get(axis, (0, 0)) for axis in range(x.ndim)], constant_values=0.0 if value is None else value)
 
 
-def _scatter_nd(x: Array, indices: Array, updates: Array, reduction: str = "none") -> Array:
+def _scatter_nd(x: Tensor, indices: Tensor, updates: Tensor, reduction: str = "none") -> Tensor:
     place = jnp.asarray(x).at[tuple(jnp.moveaxis(f.places(indices), -1, 0))]
     ways: dict[str, Rule] = {"none": place.set, "add": place.add, "mul": place.multiply}
     return ways[reduction](updates)
 
 
-def _flatten(x: Array, axis: int = 1) -> Array:
+def _flatten(x: Tensor, axis: int = 1) -> Tensor:
     return jnp.reshape(x, (int(np.prod(x.shape[: axis % (x.ndim + 1)], dtype=int)), -1))
 
 
-def _layer_norm(x: Array, scale: Array, bias: Any = None, *, axis: int = -1, epsilon: float = EPSILON, **_: Any) -> Array:
+def _layer_norm(x: Tensor, scale: Tensor, bias: Any = None, *, axis: int = -1, epsilon: float = EPSILON, **_: Any) -> Tensor:
     return f.layer_norm(x, x.shape[axis % x.ndim :], scale, bias, epsilon)
 
 
-def _rms_norm(x: Array, scale: Array, *, axis: int = -1, epsilon: float = EPSILON, **_: Any) -> Array:
+def _rms_norm(x: Tensor, scale: Tensor, *, axis: int = -1, epsilon: float = EPSILON, **_: Any) -> Tensor:
     last = tuple(range(axis % x.ndim, x.ndim))
     return x * jax.lax.rsqrt(jnp.mean(x * x, last, keepdims=True) + epsilon) * scale
 
 
-def _expand(x: Array, shape: Any) -> Array:
+def _expand(x: Tensor, shape: Any) -> Tensor:
     return jnp.broadcast_to(x, np.broadcast_shapes(x.shape, tuple(_numbers(shape) or ())))
 
 
-def _unsqueeze(x: Array, later: Any = None, *, axes: Sequence[int] | None = None) -> Array:
+def _unsqueeze(x: Tensor, later: Any = None, *, axes: Sequence[int] | None = None) -> Tensor:
     return jnp.expand_dims(x, tuple(_numbers(later, axes) or ()))
 
 

@@ -11,11 +11,11 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array
 
 from ...derivatives.jet import PRECISION
 from ...errors import InputError
 from . import functions as f
+from .functions import Tensor
 
 Rule = Callable[..., Any]
 
@@ -81,7 +81,7 @@ BINARY: dict[str, Rule] = {
 def _extreme(reduce: Rule, of_two: Rule) -> Rule:
     """`max` has three meanings: of all, of two arrays, and along an axis together with the place."""
 
-    def rule(x: Array, other: Any = None, keepdim: bool = False) -> Any:
+    def rule(x: Tensor, other: Any = None, keepdim: bool = False) -> Any:
         if other is None:
             return reduce(x)
         if not isinstance(other, int):
@@ -93,13 +93,13 @@ def _extreme(reduce: Rule, of_two: Rule) -> Rule:
 
 
 def _reduction(reduce: Rule) -> Rule:
-    def rule(x: Array, dim: f.Axes = None, keepdim: bool = False, *, dtype: Any = None) -> Array:
+    def rule(x: Tensor, dim: f.Axes = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
         return reduce(x, f.axes(dim), keepdims=keepdim)
 
     return rule
 
 
-def _norm(x: Array, order: float | None = 2, dim: f.Axes = None, keepdim: bool = False, *_: Any, dtype: Any = None) -> Array:
+def _norm(x: Tensor, order: float | None = 2, dim: f.Axes = None, keepdim: bool = False, *_: Any, dtype: Any = None) -> Tensor:
     return f.norm(x, 2 if order is None else order, dim, keepdim)
 
 
@@ -119,7 +119,7 @@ REDUCTIONS: dict[str, Rule] = {
 }
 
 
-def _glu(x: Array, dim: int = -1) -> Array:
+def _glu(x: Tensor, dim: int = -1) -> Tensor:
     value, gate = jnp.split(x, 2, dim)
     return value * jax.lax.logistic(gate)
 
@@ -152,21 +152,21 @@ PRODUCTS: dict[str, Rule] = {
 }
 
 
-def _reshape(x: Array, shape: Sequence[int]) -> Array:
+def _reshape(x: Tensor, shape: Sequence[int]) -> Tensor:
     return jnp.reshape(x, tuple(shape))
 
 
-def _expand(x: Array, shape: Sequence[int], **_: Any) -> Array:
+def _expand(x: Tensor, shape: Sequence[int], **_: Any) -> Tensor:
     own = (1,) * (len(shape) - x.ndim) + x.shape
     return jnp.broadcast_to(x, tuple(have if want == -1 else want for have, want in zip(own, shape, strict=True)))
 
 
-def _flatten(x: Array, start: int = 0, end: int = -1) -> Array:
+def _flatten(x: Tensor, start: int = 0, end: int = -1) -> Tensor:
     start, end = start % x.ndim, end % x.ndim
     return jnp.reshape(x, (*x.shape[:start], -1, *x.shape[end + 1 :]))
 
 
-def _pad(x: Array, widths: Sequence[int], value: float = 0.0) -> Array:
+def _pad(x: Tensor, widths: Sequence[int], value: float = 0.0) -> Tensor:
     """Widths are listed from the last axis on."""
     pairs = [(widths[i], widths[i + 1]) for i in range(0, len(widths), 2)][::-1]
     return jnp.pad(x, [(0, 0)] * (x.ndim - len(pairs)) + pairs, constant_values=value)
@@ -176,7 +176,7 @@ def _at(indices: Sequence[Any]) -> Any:
     return tuple(slice(None) if index is None else f.places(index) for index in indices)
 
 
-def _put(x: Array, indices: Sequence[Any], values: Array, accumulate: bool = False) -> Array:
+def _put(x: Tensor, indices: Sequence[Any], values: Tensor, accumulate: bool = False) -> Tensor:
     if len(indices) == 1 and indices[0] is not None and indices[0].dtype == bool and np.ndim(values) == 0:
         mask = jnp.reshape(indices[0], indices[0].shape + (1,) * (x.ndim - indices[0].ndim))
         return jnp.where(mask, x + values if accumulate else values, x)
@@ -184,7 +184,7 @@ def _put(x: Array, indices: Sequence[Any], values: Array, accumulate: bool = Fal
     return place.add(values) if accumulate else place.set(values)
 
 
-def _into(x: Array, new: Array, dim: int, place: Any) -> Array:
+def _into(x: Tensor, new: Tensor, dim: int, place: Any) -> Tensor:
     return jnp.asarray(x).at[(*[slice(None)] * (dim % x.ndim), place)].set(new)
 
 
@@ -192,12 +192,12 @@ def _same(x: Any, *_: Any, **__: Any) -> Any:
     return x
 
 
-def _cast(x: Array, *arguments: Any, **options: Any) -> Array:
+def _cast(x: Tensor, *arguments: Any, **options: Any) -> Tensor:
     kinds = [kind for kind in (*arguments, options.get("dtype")) if isinstance(kind, np.dtype)]
     return jnp.asarray(x, kinds[0]) if kinds else x
 
 
-def _dropout(x: Array, _rate: float, training: bool) -> Array:
+def _dropout(x: Tensor, _rate: float, training: bool) -> Tensor:
     if training:
         raise InputError("the network drops units at random even in evaluation: call dropout with training=self.training.")
     return x

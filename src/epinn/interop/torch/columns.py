@@ -40,7 +40,8 @@ def _answering(labels: list[str]) -> Iterator[None]:
     """While it lasts, plain tensors, which PyTorch can record, know `extract` and `labels`, and what they were extracted as."""
 
     def names(tensor: Any) -> list[str]:
-        return tensor.__dict__.get("_epinn_labels", labels)
+        found: list[str] = tensor.__dict__.get("_epinn_labels", labels)
+        return found
 
     def extract(tensor: Any, wanted: Any) -> Any:
         wanted = [wanted] if isinstance(wanted, str) else list(wanted)

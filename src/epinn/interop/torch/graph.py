@@ -11,6 +11,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array
 
 from ...errors import InputError
 from ..converted import Converted, in_precision, working_type
@@ -41,7 +42,7 @@ def convert(module: Any, dimension: int, rules: Mapping[str, Rule] | None = None
     constants = {name: arrays[name] for name in arrays if name not in trained}
     walk = _walker(program.graph, table, names, floating_type(module))
 
-    def function(parameters, x):
+    def function(parameters: Mapping[str, Any], x: Any) -> Array:
         dtype = working_type(parameters, x)
         return jnp.reshape(walk({**constants, **parameters}, jnp.asarray(x, dtype)[None], dtype), -1)
 
@@ -169,7 +170,7 @@ def _inputs(program: Any) -> tuple[dict[str, str], dict[str, np.ndarray], set[st
     return names, {name: tensor.detach().cpu().numpy().copy() for name, tensor in tensors.items()}, trained
 
 
-def _walker(graph: Any, table: Mapping[str, Rule], names: Mapping[str, str], own: Any) -> Callable:
+def _walker(graph: Any, table: Mapping[str, Rule], names: Mapping[str, str], own: Any) -> Callable[..., Array]:
     """A function of the arrays by name, the points and the precision to work in, which stands for the module's `own`."""
     import torch
     from torch.fx.node import map_arg
@@ -221,11 +222,11 @@ def _arguments(node: Any) -> Any:
     return node.args[0], [i for i in asked if isinstance(shape[i], int) and shape[i] == 1]
 
 
-def _try(function: Callable, parameters: Mapping[str, np.ndarray], dimension: int) -> None:
+def _try(function: Callable[..., Any], parameters: Mapping[str, np.ndarray], dimension: int) -> None:
     """Run it without computing anything, so that what fails does so here."""
     with jax.enable_x64(True):
         dtype = next((p.dtype for p in parameters.values()), np.dtype(np.float32))
-        jax.eval_shape(function, parameters, jax.ShapeDtypeStruct((dimension,), dtype))
+        jax.eval_shape(function, parameters, np.zeros(dimension, dtype))
 
 
 def _first_line(error: Exception) -> str:

@@ -63,7 +63,8 @@ def reference(module: Any) -> Callable[[np.ndarray], np.ndarray]:
 
     def values(at: Any, x: Any) -> np.ndarray:
         with evaluating(at), torch.no_grad():
-            return only_tensor(at(x), len(x)).cpu().numpy()
+            found: np.ndarray = only_tensor(at(x), len(x)).cpu().numpy()
+            return found
 
     return lambda points: _in_precision_of(points, module, values)
 
