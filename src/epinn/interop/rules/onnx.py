@@ -41,7 +41,7 @@ def _gemm(
     c: Any = None,
     alpha: float = 1.0,
     beta: float = 1.0,
-    transA: int = 0,
+    transA: int = 0,  # noqa: N803
     transB: int = 0,  # noqa: N803
 ) -> Tensor:
     a = a.T if transA else a
