@@ -13,7 +13,6 @@ from epinn.derivatives.network import MLP, trainable
 from epinn.interop import adopt
 from epinn.interop.converted import Converted
 from epinn.interop.network.imported import Imported, imported
-from epinn.interop.network.program import Program
 from epinn.problem.channel import residuals
 from epinn.problems import SHIPPED
 
@@ -88,11 +87,6 @@ def test_the_same_program_is_recognised_whatever_its_weights(pinn, problem, adop
     assert hash(again.solution.network.function) == hash(adopted.solution.network.function)
     other = adopt((lambda p, x: 2 * function(p, x), weights), problem)
     assert other.solution.network.function != adopted.solution.network.function
-
-
-def test_constants_are_part_of_a_program():
-    programs = [Program.of(lambda a, x, c=c: a * (c @ x), jnp.ones(2), 2) for c in (np.eye(2), 2 * np.eye(2))]
-    assert programs[0] != programs[1]
 
 
 # The check

@@ -14,6 +14,7 @@ from safetensors.numpy import save as to_bytes
 
 from ...derivatives.activation import ACTIVATIONS, Activation
 from ...errors import InputError
+from ...interop.network.program import KIND as DIGESTS_BEGIN
 from ...interop.network.program import Program
 from ..plain import parse_json
 from .files import write_atomically
@@ -105,9 +106,14 @@ class _Reader:
         raise InputError(f"its structure has {kind!r} where a value is expected")
 
     def _program(self, digest: str) -> Program:
-        if digest not in self.programs:
-            raise InputError("it belongs to a network that was trained elsewhere, which is needed to read it")
-        return self.programs[digest]
+        if digest in self.programs:
+            return self.programs[digest]
+        if not digest.startswith(DIGESTS_BEGIN):
+            raise InputError(
+                "it belongs to a network that was trained elsewhere, and was written by an older epinn: attach again"
+            )
+        other = "this is not that network" if self.programs else "the network is needed to read it"
+        raise InputError(f"it belongs to a network that was trained elsewhere, and {other}")
 
     def _module(self, name: str, content: Mapping[str, Any]) -> eqx.Module:
         found = class_of(name, self.written_as)
