@@ -2,7 +2,7 @@
 
 import dataclasses
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +10,10 @@ from jaxtyping import PRNGKeyArray
 
 from ..derivatives.network import AbstractNetwork, Solution
 from ..errors import InputError, unknown_name
-from ..problem.channel import Channel
 from ..problem.problem import Problem
 from ..solve.config import Base
-from ..solve.misfit import Goodness
 from ..solve.pinn import Pinn, settled
-from ..solve.seeds import stack
+from .advice import misfit_warnings
 from .converted import Converted
 from .files.dense import DenseLayers
 from .torch.frameworks import torch_module_of
@@ -60,7 +58,7 @@ def adopt(
         points_key=key,
         base=base,
         seconds=time.perf_counter() - started,
-        warnings=[*warnings, *_misfits(solution, channels)],
+        warnings=[*warnings, *misfit_warnings(solution, channels, problem, unknowns or {})],
         trained_elsewhere=True,
     )
 
@@ -121,14 +119,6 @@ def _named_layer(model: Any, name: str, problem: Problem, rules: Mapping[str, An
     from .torch.layers import input_of
 
     return convert_torch(input_of(found[0], name), problem.domain.dimension, rules)
-
-
-def _misfits(solution: Solution, channels: Sequence[Channel]) -> list[str]:
-    """A sentence for each condition that the network is far from meeting: a band takes it for a solution."""
-    stacked = stack([tuple(channels)])
-    found = Goodness.of(stacked, stack([solution])).misfits(0, stacked)
-    advice = "the network does not solve this problem, and its band is not to be trusted."
-    return [f"{text.partition(': this fit')[0]}: {advice}" for text in found]
 
 
 def _solution(problem: Problem, network: AbstractNetwork, unknowns: Mapping[str, float]) -> Solution:

@@ -17,7 +17,7 @@ from ...errors import InputError
 from ..converted import Converted, in_precision, working_type
 from ..rules.torch import CREATION, RULES, Rule
 from .places import place_in, place_of_failure
-from .source import derivatives, evaluating, floating_type, import_torch, only_tensor, reference
+from .source import derivatives, evaluating, floating_type, import_torch, mode_notes, only_tensor, reference
 
 EXAMPLE_POINTS = 7  # any number but 1, for which PyTorch records another program
 PLACEMENT = ("device", "pin_memory", "layout", "memory_format", "non_blocking", "copy", "generator")
@@ -47,7 +47,8 @@ def convert(module: Any, dimension: int, rules: Mapping[str, Rule] | None = None
         return jnp.reshape(walk({**constants, **parameters}, jnp.asarray(x, dtype)[None], dtype), -1)
 
     _try(function, parameters, dimension)
-    return Converted(function, parameters, reference(module), derivatives(module), "PyTorch", constants)
+    notes = mode_notes(module, dimension)
+    return Converted(function, parameters, reference(module), derivatives(module), "PyTorch", constants, notes)
 
 
 def _exported(module: Any, dimension: int) -> Any:
