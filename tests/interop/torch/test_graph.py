@@ -170,13 +170,13 @@ class Slope(Layers):
     ("network", "words"),
     [
         (Branch, ("branches on values", "test_graph.py", "torch.where")),
-        (Number, ("numbers", "test_graph.py", "JAX functions")),
+        (Number, ("numbers", "test_graph.py", "JAX function")),
         (Mask, ("x[mask]", "where")),
         (Counting, ("points",)),
         (Random, ("dropout", "training")),
         (Two, ("2", "column")),
         (Scalar, ("fields",)),
-        (Slope, ("differentiates", "JAX functions")),
+        (Slope, ("differentiates", "JAX function")),
     ],
 )
 def test_what_is_no_function_is_refused(network, words, rejects, capfd):
@@ -188,7 +188,7 @@ def test_what_is_no_function_is_refused(network, words, rejects, capfd):
 def test_every_missing_operator_is_named_with_its_line(rejects):
     line = Unknown.forward.__code__.co_firstlineno
     words = ("aten.special_bessel_j0", "aten.special_i0e", f"test_graph.py:{line + 1}", f"test_graph.py:{line + 2}")
-    with rejects(*words, "rules", "u and h as JAX functions"):
+    with rejects(*words, "rules", "JAX function"):
         torch_graph.convert(Unknown(), 2)
 
 

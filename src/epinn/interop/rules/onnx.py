@@ -103,7 +103,7 @@ def _pad(
     x: Tensor, later: Any = None, value: Any = 0.0, axes: Any = None, *, pads: Any = None, mode: str = "constant", **_: Any
 ) -> Tensor:
     if mode != "constant":
-        raise InputError(f"padding by {mode} has no rule: pad by a constant, or give u as a JAX function.")
+        raise InputError(f"padding by {mode} has no rule: pad by a constant, or give the network as a JAX function.")
     widths = _numbers(later, pads) or []
     chosen, half = _numbers(axes) or list(range(x.ndim)), len(widths) // 2
     pairs = {axis % x.ndim: (widths[i], widths[half + i]) for i, axis in enumerate(chosen)}
