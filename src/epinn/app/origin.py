@@ -3,7 +3,7 @@
 import functools
 import hashlib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from ..problem.problem import Problem
 from ..solve.config import Base
 from ..solve.pinn import Pinn
 from .source import execute_file
+from .vocabulary import for_command_line
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,8 @@ class Origin:
 
     def pinn(self, problem: Problem, base: Base) -> Pinn:
         """The network as a base PINN of a problem."""
-        return adopt(_content(self), problem, features=self.features, unknowns=self.unknowns, base=base)
+        pinn = adopt(_content(self), problem, features=self.features, unknowns=self.unknowns, base=base)
+        return replace(pinn, warnings=[for_command_line(text) for text in pinn.warnings])
 
     def is_double(self, problem: Problem) -> bool:
         """Whether its weights are in double precision."""

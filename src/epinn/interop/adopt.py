@@ -2,7 +2,7 @@
 
 import dataclasses
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +10,10 @@ from jaxtyping import PRNGKeyArray
 
 from ..derivatives.network import AbstractNetwork, Solution
 from ..errors import InputError, unknown_name
-from ..problem.channel import Channel
 from ..problem.problem import Problem
 from ..solve.config import Base
-from ..solve.misfit import Misfit
 from ..solve.pinn import Pinn, estimated_channels
-from ..solve.seeds import stack
+from .advice import misfit_warnings
 from .converted import Converted
 from .files.dense import DenseLayers
 from .torch.frameworks import torch_module_of
@@ -38,15 +36,26 @@ def adopt(
     base: Base = Base(),
     key: PRNGKeyArray | int = 0,
 ) -> Pinn:
-    """A network that somebody else has trained as a base PINN of a problem, checked against the framework it comes from.
+    """A network that was trained elsewhere as a base PINN, checked against the framework it comes from.
 
-    `features` names the layer whose input an epinet may see (PyTorch), or is a JAX function of one point; it is found by itself
-    otherwise. `rules` adds JAX functions for operators of PyTorch that have none. A file with weights alone needs an
-    `architecture`, a file that can run code `trust_file`. `unknowns` are the values of unknown parameters that belong to it;
-    of `base`, only the tolerance of exact conditions and the width of the prior matter.
+    **Arguments:**
+
+    - `model`: a PyTorch module, a model of DeepXDE, PINA, Equinox, Flax, Haiku or Keras, a JAX function (with its
+        parameters, as `(function, parameters)`), or the path of a file.
+    - `problem`: what the network solves.
+    - `features`: what the paper's epinet sees of the network: the name of a PyTorch layer, whose input is taken, or a JAX
+        function of one point. By default it is what goes into the last layer.
+    - `rules`: JAX functions, by name, for operators of PyTorch or ONNX that epinn does not know.
+    - `architecture`: of a file with weights alone: a text such as "2x32x32x1:tanh", or a PyTorch module.
+    - `trust_file`: open a file that can run any code when it is opened.
+    - `unknowns`: the values of the problem's unknown parameters that the network was trained with; otherwise its guesses.
+    - `base`: settings, of which the tolerance of exact conditions and the width of the prior matter here.
+    - `key`: for the collocation points.
+
+    **Returns:** a `Pinn` for `epinn.attach`. Its `warnings` say where the network is far from solving the problem.
     """
     started = time.perf_counter()
-    content = opened(model, architecture, trust_file)
+    content = opened(model, architecture, trust_file, rules)
     if isinstance(content, DenseLayers) and problem.positive:
         raise InputError(
             "a network from a state dict cannot have fields that are made positive; drop positive from the problem."
@@ -60,17 +69,17 @@ def adopt(
         points_key=key,
         base=base,
         seconds=time.perf_counter() - started,
-        warnings=[*warnings, *_misfits(solution, channels)],
+        warnings=[*warnings, *misfit_warnings(solution, channels, problem, unknowns or {})],
         trained_elsewhere=True,
     )
 
 
-def opened(model: Any, architecture: Any = None, trust_file: bool = False) -> Any:
-    """What is in the file, where a model is the path of one."""
+def opened(model: Any, architecture: Any = None, trust_file: bool = False, rules: Mapping[str, Any] | None = None) -> Any:
+    """What is in the file, where a model is the path of one; otherwise the model itself."""
     if isinstance(model, str | Path):
         from .files.read import read
 
-        return read(Path(model), architecture, trust_file)
+        return read(Path(model), architecture, trust_file, rules)
     if architecture is not None or trust_file:
         raise InputError("architecture and trust_file are for files; this model is an object already.")
     return model
@@ -121,14 +130,6 @@ def _named_layer(model: Any, name: str, problem: Problem, rules: Mapping[str, An
     from .torch.layers import input_of
 
     return convert_torch(input_of(found[0], name), problem.domain.dimension, rules)
-
-
-def _misfits(solution: Solution, channels: Sequence[Channel]) -> list[str]:
-    """A sentence for each condition that the network is far from meeting: a band takes it for a solution."""
-    stacked = stack([tuple(channels)])
-    found = Misfit.of(stacked, stack([solution])).complaints(0, stacked)
-    advice = "the network does not solve this problem, and its band is not to be trusted."
-    return [f"{text.partition(': this fit')[0]}: {advice}" for text in found]
 
 
 def _solution(problem: Problem, network: AbstractNetwork, unknowns: Mapping[str, float]) -> Solution:

@@ -20,7 +20,7 @@ class Converted:
     source: JAX would cut float64 to float32 where it is not switched to double precision. `reference` is the source's own
     forward pass for a batch of points, and `derivatives` its own first and unmixed second derivatives, both of shape
     (n, fields, d); they are None where the source has none. At points in double precision both compute in double precision
-    where they can: a wrong conversion is then told from a rounding error.
+    where they can: a wrong conversion is then told from a rounding error. `notes` are sentences for the user.
     """
 
     function: Callable[[PyTree, Float[Array, " d"]], Float[Array, " fields"]]
@@ -29,6 +29,7 @@ class Converted:
     derivatives: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]] | None
     source: str
     constants: PyTree
+    notes: tuple[str, ...] = ()
 
 
 def working_type(parameters: Mapping[str, Any], x: Any) -> Any:

@@ -18,6 +18,10 @@ FAR = 5.0  # residuals this many times their tolerance
 UNSOLVED = 0.1  # and this large, in parts of what u = 0 leaves of the condition, are no accident
 SURE = 4.0  # nor are residuals so many standard deviations of their root mean square above known noise,
 EXCESS = 1.3  # and larger than it by this factor
+NOT_FOUND = (
+    "this fit has not found the solution. Try another key, more Base(epochs=...) or Base(restarts=...), or a larger network, "
+    "Base(hidden=...)."
+)
 
 
 class Misfit(eqx.Module):
@@ -51,12 +55,13 @@ class Misfit(eqx.Module):
         ]
         return f"residuals: {', '.join(parts)}"
 
-    def complaints(self, seed: int, channels: Sequence[Channel]) -> list[str]:
-        """A sentence for each condition that a seed is far from meeting; the channels have a leading seed axis."""
+    def complaints(self, seed: int, channels: Sequence[Channel], advice: str = NOT_FOUND) -> list[str]:
+        """A sentence with some advice for each condition that a seed is far from meeting.
+
+        The channels have a leading seed axis.
+        """
         return [
-            f"the residuals of {channel.name!r} (rms {found:.2g}) are far above its {_noise(channel)} ({allowed:.2g}): "
-            "this fit has not found the solution. Try another key, more Base(epochs=...) or Base(restarts=...), or a "
-            "larger network, Base(hidden=...)."
+            f"the residuals of {channel.name!r} (rms {found:.2g}) are far above its {_noise(channel)} ({allowed:.2g}): {advice}"
             for channel, found, nothing, allowed in zip(
                 channels, self.rms[seed], self.rms_of_zero[seed], self.allowed[seed], strict=True
             )

@@ -227,3 +227,17 @@ def test_onnx_files(torch, module, tmp_path, problem):
     pinn = adopt(tmp_path / "network.onnx", problem)
     assert np.asarray(pinn(POINTS)) == pytest.approx(by_hand(POINTS), abs=1e-5)
     assert pinn.solution.network.features(jnp.zeros(1)).shape == (3,)
+
+
+def test_rules_of_ones_own_are_for_onnx_files_too(tmp_path, rejects):
+    onnx = pytest.importorskip("onnx")
+    pytest.importorskip("onnx.numpy_helper")
+    nodes = [onnx.helper.make_node("Gemm", ["x", "w"], ["h"]), onnx.helper.make_node("ThresholdedRelu", ["h"], ["y"])]
+    values = [onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, ["n", 1]) for name in "xy"]
+    weights = [onnx.numpy_helper.from_array(np.full((1, 1), 2.0, np.float32), "w")]
+    onnx.save(onnx.helper.make_model(onnx.helper.make_graph(nodes, "n", values[:1], values[1:], weights)), tmp_path / "n.onnx")
+    with rejects("ThresholdedRelu", "rules"):
+        read(tmp_path / "n.onnx")
+    rules = {"ThresholdedRelu": lambda x, alpha=1.0: jnp.where(x > alpha, x, 0.0)}
+    converted = read(tmp_path / "n.onnx", rules=rules)
+    assert float(converted.function(converted.parameters, jnp.asarray([3.0]))[0]) == pytest.approx(6.0)

@@ -170,13 +170,13 @@ class Slope(Layers):
     ("network", "words"),
     [
         (Branch, ("branches on values", "test_graph.py", "torch.where")),
-        (Number, ("numbers", "test_graph.py", "JAX functions")),
+        (Number, ("numbers", "test_graph.py", "JAX function")),
         (Mask, ("x[mask]", "where")),
         (Counting, ("points",)),
         (Random, ("dropout", "training")),
         (Two, ("2", "column")),
         (Scalar, ("fields",)),
-        (Slope, ("differentiates", "JAX functions")),
+        (Slope, ("differentiates", "JAX function")),
     ],
 )
 def test_what_is_no_function_is_refused(network, words, rejects, capfd):
@@ -188,7 +188,7 @@ def test_what_is_no_function_is_refused(network, words, rejects, capfd):
 def test_every_missing_operator_is_named_with_its_line(rejects):
     line = Unknown.forward.__code__.co_firstlineno
     words = ("aten.special_bessel_j0", "aten.special_i0e", f"test_graph.py:{line + 1}", f"test_graph.py:{line + 2}")
-    with rejects(*words, "rules", "u and h as JAX functions"):
+    with rejects(*words, "rules", "JAX function"):
         torch_graph.convert(Unknown(), 2)
 
 
@@ -220,3 +220,17 @@ def test_without_torch_the_message_says_what_to_install(rejects, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "torch", None)
     with rejects("pip install 'epinn[torch]'"):
         import_torch()
+
+
+@pytest.mark.parametrize(
+    ("layers", "matters"),
+    [((nn.Dropout(0.5),), True), ((nn.BatchNorm1d(4),), True), ((nn.Dropout(0.0), nn.LayerNorm(4)), False)],
+)
+def test_training_mode_is_said_where_it_matters(layers, matters):
+    network = nn.Sequential(nn.Linear(2, 4), *layers, nn.Linear(4, 1))
+    before = {name: value.clone() for name, value in network.state_dict().items()}
+    notes = torch_graph.convert(network, 2).notes
+    assert len(notes) == int(matters)
+    assert all("training mode" in note and "model.eval()" in note for note in notes)
+    assert torch_graph.convert(network.eval(), 2).notes == ()
+    assert all(torch.equal(value, before[name]) for name, value in network.state_dict().items())

@@ -61,9 +61,8 @@ def dense_layers(
     listed = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
     layers = _layers(arrays, in_order)
     if architecture is None:
-        raise InputError(
-            f"{path} holds weights without an architecture: add architecture={EXAMPLE!r}; {_suggested(layers, listed)}."
-        )
+        hint = _suggested(layers or (), in_order, listed)
+        raise InputError(f"{path} holds weights without an architecture: add architecture={EXAMPLE!r}; {hint}.")
     sizes, activation = _described(architecture)
     chain = None if layers is None else _chain(layers, sizes, in_order, path)
     if chain is None:
@@ -104,7 +103,7 @@ def _chain(layers: Sequence[Layer], sizes: Sequence[int], in_order: bool, path: 
     wanted = [(fan_out, fan_in) for fan_in, fan_out in itertools.pairwise(sizes)]
     if sorted(layer.weight.shape for layer in layers) != sorted(wanted):
         return None
-    numbered = sorted(layers, key=lambda layer: layer.numbers) if len({layer.text for layer in layers}) == 1 else None
+    numbered = _numbered(layers)
     if numbered is not None and not _fits(numbered, wanted):
         return None  # numbers that contradict the shapes
     file_counts = in_order and _fits(layers, wanted)
@@ -122,8 +121,8 @@ def _fits(layers: Sequence[Layer], wanted: Sequence[tuple[int, ...]]) -> bool:
 def _ordered(group: Sequence[Layer], file_counts: bool, path: Path) -> Sequence[Layer]:
     """Layers of one shape in the order of the file, if it is known, and of their numbers, if they have any."""
     orders = [[layer.name for layer in group]] if file_counts or len(group) == 1 else []
-    if len({layer.text for layer in group}) == 1:
-        orders.append([layer.name for layer in sorted(group, key=lambda layer: layer.numbers)])
+    if (numbered := _numbered(group)) is not None:
+        orders.append([layer.name for layer in numbered])
     if not orders or orders[0] != orders[-1]:
         names = ", ".join(layer.name for layer in group)
         raise InputError(
@@ -134,14 +133,18 @@ def _ordered(group: Sequence[Layer], file_counts: bool, path: Path) -> Sequence[
     return [by_name[name] for name in orders[0]]
 
 
-def _suggested(layers: Sequence[Layer] | None, listed: str) -> str:
-    """What the shapes say of the sizes, where the layers make a chain as they come."""
-    numbered = sorted(layers or (), key=lambda layer: layer.numbers)
-    for chain in (layers or (), numbered):
-        if chain and all(a.weight.shape[0] == b.weight.shape[1] for a, b in itertools.pairwise(chain)):
-            sizes = [chain[0].weight.shape[1], *(len(layer.weight) for layer in chain)]
-            return f"its shapes suggest {'x'.join(map(str, sizes))}"
+def _suggested(layers: Sequence[Layer], in_order: bool, listed: str) -> str:
+    """What the shapes say of the sizes, where the order of the layers is known and they make a chain in it."""
+    chain = _numbered(layers) or (layers if in_order else ())
+    if chain and all(a.weight.shape[0] == b.weight.shape[1] for a, b in itertools.pairwise(chain)):
+        sizes = [chain[0].weight.shape[1], *(len(layer.weight) for layer in chain)]
+        return f"its shapes suggest {'x'.join(map(str, sizes))}"
     return f"it has {listed}"
+
+
+def _numbered(layers: Sequence[Layer]) -> list[Layer] | None:
+    """The layers by their numbers, where their names differ in nothing else."""
+    return sorted(layers, key=lambda layer: layer.numbers) if len({layer.text for layer in layers}) == 1 else None
 
 
 def _layer_name(name: str) -> str:

@@ -1,6 +1,7 @@
 """Files with networks, read as data. What can run code when it is opened is not opened, unless the user says so."""
 
 import copy
+import operator
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from jaxtyping import Shaped
 from safetensors import SafetensorError, deserialize
 
 from ...errors import InputError
+from ..rules.torch import Rule
 from ..torch.source import import_torch
 from .dense import EXAMPLE, dense_layers
 from .torch_file import read as read_torch
@@ -20,18 +22,18 @@ TYPES = {  # safetensors' names of NumPy's types; bfloat16, which NumPy does not
 }
 
 
-def read(path: Path, architecture: Any = None, trust_file: bool = False) -> Any:
+def read(path: Path, architecture: Any = None, trust_file: bool = False, rules: Mapping[str, Rule] | None = None) -> Any:
     """What a file holds: dense layers, a PyTorch module, or what an ONNX file was converted to.
 
     `architecture`, for files with weights alone, is a text ("2x32x32x1:tanh") or a PyTorch module. `trust_file` allows
-    files that can run code when they are opened.
+    files that can run code when they are opened. `rules` are for operators of ONNX that epinn does not know.
     """
     if not path.is_file():
         raise InputError(f"there is no file {path}.")
     if path.suffix == ".onnx":
         from ..onnx.graph import convert
 
-        return convert(path)
+        return convert(path, rules)
     if path.suffix == ".mdlus":
         return _physicsnemo(path)
     is_safetensors = path.suffix == ".safetensors"
@@ -45,10 +47,11 @@ def read(path: Path, architecture: Any = None, trust_file: bool = False) -> Any:
 
 
 def _safetensors(path: Path) -> dict[str, Shaped[np.ndarray, "..."]]:
-    """The arrays of a file, which has them sorted by name: the order in which they were defined is lost."""
+    """The arrays of a file by name: the order in which they were defined is not in it."""
     try:
         found = {}
-        for name, entry in deserialize(path.read_bytes()):  # type: ignore[no-untyped-call]  # it comes without types
+        entries = deserialize(path.read_bytes())  # type: ignore[no-untyped-call]  # it comes without types
+        for name, entry in sorted(entries, key=operator.itemgetter(0)):
             array = np.frombuffer(entry["data"], TYPES[entry["dtype"]]).reshape(entry["shape"])
             is_half = entry["dtype"] == "BF16"  # the upper half of a float32
             found[name] = (array.astype(np.uint32) << 16).view(np.float32) if is_half else array

@@ -64,7 +64,7 @@ def check(converted: Converted, problem: Problem) -> None:
         if not error <= TOLERANCES[double] + 4 * rounding:
             raise InputError(
                 f"{converted.source} could not be imported faithfully: {WORDS[order]} differ from its own by {error:.1e} "
-                f"(relative; at most {TOLERANCES[double]:.0e} is allowed). Give u as a JAX function instead."
+                f"(relative; at most {TOLERANCES[double]:.0e} is allowed). Give the network as a JAX function instead."
             )
 
 

@@ -58,7 +58,8 @@ def imported(converted: Converted, problem: Problem, features: Any = None) -> tu
     check_shape(functools.partial(converted.function, in_precision(converted.parameters)), problem, converted.source)
     with jax.enable_x64(is_double(converted.parameters)):
         check(converted, problem)
-    return _network(converted, problem, features), precision_lost(converted.parameters, converted.source)
+    warnings = [*converted.notes, *precision_lost(converted.parameters, converted.source)]
+    return _network(converted, problem, features), warnings
 
 
 def precision_lost(tree: Any, source: str) -> list[str]:

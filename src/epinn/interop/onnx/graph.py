@@ -81,12 +81,12 @@ def _refuse_missing(model: Any, table: Mapping[str, Rule]) -> None:
         if _operator(node) not in table:
             places.setdefault(_operator(node), []).append(node.name or f"the node of {node.output[0]}")
     if any(name in ("If", "Loop", "Scan") for name in places):
-        raise InputError("the network branches on values, so it is not one function: give u and h as JAX functions.")
+        raise InputError("the network branches on values, so it is not one function: give the network as a JAX function.")
     if places:
         listed = ", ".join(f"{name} ({', '.join(nodes)})" for name, nodes in places.items())
         raise InputError(
             f"there is no rule for {listed}: pass rules={{{next(iter(places))!r}: ..., ...}} with a JAX function for each, "
-            "or give u and h as JAX functions."
+            "or give the network as a JAX function."
         )
 
 
@@ -178,7 +178,7 @@ def _applied(rule: Rule, node: Any, inputs: list[Any], options: dict[str, Any]) 
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
         raise InputError(
             f"the rule for {_operator(node)} ({node.name or node.output[0]}) fails ({reason}): "
-            f"pass rules={{{_operator(node)!r}: ...}} with a JAX function, or give u and h as JAX functions."
+            f"pass rules={{{_operator(node)!r}: ...}} with a JAX function, or give the network as a JAX function."
         ) from error
     return result if isinstance(result, list | tuple) else [result]
 

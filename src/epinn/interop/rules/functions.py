@@ -17,6 +17,7 @@ from ...derivatives.jet import PRECISION
 from ...errors import InputError
 
 Axes = int | Sequence[int] | None
+Number = float | int
 Tensor = Any  # an array of JAX or NumPy, or a number: a graph may hand over constants in place of anything
 
 
@@ -24,7 +25,7 @@ def relu(x: Tensor) -> Tensor:
     return jnp.maximum(x, 0)
 
 
-def softplus(x: Tensor, beta: float = 1.0, threshold: float = 40.0) -> Tensor:
+def softplus(x: Tensor, beta: Number = 1.0, threshold: Number = 40.0) -> Tensor:
     """log(1 + exp(beta x)) / beta, and x itself above the threshold, where PyTorch (20) is no longer exact to 1e-10."""
     scaled = x * beta
     large = scaled > threshold
@@ -41,11 +42,11 @@ def gelu(x: Tensor, approximate: str = "none") -> Tensor:
     return 0.5 * x * (1 + jax.lax.erf(x * math.sqrt(0.5)))
 
 
-def elu(x: Tensor, alpha: float = 1.0, scale: float = 1.0, input_scale: float = 1.0) -> Tensor:
+def elu(x: Tensor, alpha: Number = 1.0, scale: Number = 1.0, input_scale: Number = 1.0) -> Tensor:
     return scale * jnp.where(x > 0, x, alpha * jnp.expm1(input_scale * jnp.where(x > 0, 0.0, x)))
 
 
-def leaky_relu(x: Tensor, slope: float = 0.01) -> Tensor:
+def leaky_relu(x: Tensor, slope: Tensor = 0.01) -> Tensor:
     return jnp.where(x > 0, x, slope * x)
 
 
@@ -82,7 +83,7 @@ def axes(dim: Axes) -> int | tuple[int, ...] | None:
     return dim if isinstance(dim, int) else (tuple(operator.index(i) for i in dim) or None) if dim is not None else None
 
 
-def norm(x: Tensor, order: float = 2, dim: Axes = None, keepdim: bool = False, dtype: Any = None) -> Tensor:
+def norm(x: Tensor, order: Number = 2, dim: Axes = None, keepdim: bool = False, dtype: Any = None) -> Tensor:
     size = jnp.abs(x)
     if order in (math.inf, -math.inf):
         return (jnp.max if order > 0 else jnp.min)(size, axes(dim), keepdims=keepdim)
@@ -108,7 +109,7 @@ def logsumexp(x: Tensor, dim: Axes = None, keepdim: bool = False) -> Tensor:
     return total if keepdim else jnp.squeeze(total, axes(dim))
 
 
-def layer_norm(x: Tensor, shape: Sequence[int], weight: Any = None, bias: Any = None, eps: float = 1e-5, *_: Any) -> Tensor:
+def layer_norm(x: Tensor, shape: Sequence[int], weight: Any = None, bias: Any = None, eps: Number = 1e-5, *_: Any) -> Tensor:
     """Over as many trailing axes as `shape` has."""
     last = tuple(range(-len(shape), 0))
     centred = x - jnp.mean(x, last, keepdims=True)
@@ -118,7 +119,7 @@ def layer_norm(x: Tensor, shape: Sequence[int], weight: Any = None, bias: Any = 
 
 
 def batch_norm(
-    x: Tensor, weight: Any, bias: Any, mean: Any, var: Any, training: bool, momentum: float, eps: float, *_: Any
+    x: Tensor, weight: Any, bias: Any, mean: Any, var: Any, training: bool, momentum: Number, eps: Number, *_: Any
 ) -> Tensor:
     """With the statistics of training, along the second axis."""
     if training or mean is None:

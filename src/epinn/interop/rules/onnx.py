@@ -14,7 +14,7 @@ import numpy as np
 from ...derivatives.jet import PRECISION
 from ...errors import InputError
 from . import functions as f
-from .functions import Tensor
+from .functions import Number, Tensor
 from .torch import BINARY, ELEMENTWISE, REDUCTIONS, Rule
 
 SAME_NAME = (
@@ -39,8 +39,8 @@ def _gemm(
     a: Tensor,
     b: Tensor,
     c: Any = None,
-    alpha: float = 1.0,
-    beta: float = 1.0,
+    alpha: Number = 1.0,
+    beta: Number = 1.0,
     transA: int = 0,  # noqa: N803
     transB: int = 0,  # noqa: N803
 ) -> Tensor:
@@ -103,7 +103,7 @@ def _pad(
     x: Tensor, later: Any = None, value: Any = 0.0, axes: Any = None, *, pads: Any = None, mode: str = "constant", **_: Any
 ) -> Tensor:
     if mode != "constant":
-        raise InputError(f"padding by {mode} has no rule: pad by a constant, or give u as a JAX function.")
+        raise InputError(f"padding by {mode} has no rule: pad by a constant, or give the network as a JAX function.")
     widths = _numbers(later, pads) or []
     chosen, half = _numbers(axes) or list(range(x.ndim)), len(widths) // 2
     pairs = {axis % x.ndim: (widths[i], widths[half + i]) for i, axis in enumerate(chosen)}
@@ -120,11 +120,11 @@ def _flatten(x: Tensor, axis: int = 1) -> Tensor:
     return jnp.reshape(x, (int(np.prod(x.shape[: axis % (x.ndim + 1)], dtype=int)), -1))
 
 
-def _layer_norm(x: Tensor, scale: Tensor, bias: Any = None, *, axis: int = -1, epsilon: float = EPSILON, **_: Any) -> Tensor:
+def _layer_norm(x: Tensor, scale: Tensor, bias: Any = None, *, axis: int = -1, epsilon: Number = EPSILON, **_: Any) -> Tensor:
     return f.layer_norm(x, x.shape[axis % x.ndim :], scale, bias, epsilon)
 
 
-def _rms_norm(x: Tensor, scale: Tensor, *, axis: int = -1, epsilon: float = EPSILON, **_: Any) -> Tensor:
+def _rms_norm(x: Tensor, scale: Tensor, *, axis: int = -1, epsilon: Number = EPSILON, **_: Any) -> Tensor:
     last = tuple(range(axis % x.ndim, x.ndim))
     return x * jax.lax.rsqrt(jnp.mean(x * x, last, keepdims=True) + epsilon) * scale
 

@@ -15,7 +15,7 @@ import numpy as np
 from ...derivatives.jet import PRECISION
 from ...errors import InputError
 from . import functions as f
-from .functions import Tensor
+from .functions import Number, Tensor
 
 Rule = Callable[..., Any]
 
@@ -99,7 +99,7 @@ def _reduction(reduce: Rule) -> Rule:
     return rule
 
 
-def _norm(x: Tensor, order: float | None = 2, dim: f.Axes = None, keepdim: bool = False, *_: Any, dtype: Any = None) -> Tensor:
+def _norm(x: Tensor, order: Number | None = 2, dim: f.Axes = None, keepdim: bool = False, *_: Any, dtype: Any = None) -> Tensor:
     return f.norm(x, 2 if order is None else order, dim, keepdim)
 
 
@@ -166,7 +166,7 @@ def _flatten(x: Tensor, start: int = 0, end: int = -1) -> Tensor:
     return jnp.reshape(x, (*x.shape[:start], -1, *x.shape[end + 1 :]))
 
 
-def _pad(x: Tensor, widths: Sequence[int], value: float = 0.0) -> Tensor:
+def _pad(x: Tensor, widths: Sequence[int], value: Number = 0.0) -> Tensor:
     """Widths are listed from the last axis on."""
     pairs = [(widths[i], widths[i + 1]) for i in range(0, len(widths), 2)][::-1]
     return jnp.pad(x, [(0, 0)] * (x.ndim - len(pairs)) + pairs, constant_values=value)
@@ -197,7 +197,7 @@ def _cast(x: Tensor, *arguments: Any, **options: Any) -> Tensor:
     return jnp.asarray(x, kinds[0]) if kinds else x
 
 
-def _dropout(x: Tensor, _rate: float, training: bool) -> Tensor:
+def _dropout(x: Tensor, _rate: Number, training: bool) -> Tensor:
     if training:
         raise InputError("the network drops units at random even in evaluation: call dropout with training=self.training.")
     return x

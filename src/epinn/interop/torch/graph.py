@@ -17,7 +17,7 @@ from ...errors import InputError
 from ..converted import Converted, in_precision, working_type
 from ..rules.torch import CREATION, RULES, Rule
 from .places import place_in, place_of_failure
-from .source import derivatives, evaluating, floating_type, import_torch, only_tensor, reference
+from .source import derivatives, evaluating, floating_type, import_torch, mode_notes, only_tensor, reference
 
 EXAMPLE_POINTS = 7  # any number but 1, for which PyTorch records another program
 PLACEMENT = ("device", "pin_memory", "layout", "memory_format", "non_blocking", "copy", "generator")
@@ -47,7 +47,8 @@ def convert(module: Any, dimension: int, rules: Mapping[str, Rule] | None = None
         return jnp.reshape(walk({**constants, **parameters}, jnp.asarray(x, dtype)[None], dtype), -1)
 
     _try(function, parameters, dimension)
-    return Converted(function, parameters, reference(module), derivatives(module), "PyTorch", constants)
+    notes = mode_notes(module, dimension)
+    return Converted(function, parameters, reference(module), derivatives(module), "PyTorch", constants, notes)
 
 
 def _exported(module: Any, dimension: int) -> Any:
@@ -78,13 +79,13 @@ def _reason(error: Exception) -> InputError:
     ):
         return InputError(
             f"the network branches on values or turns them into numbers{place}, so it is not one function: "
-            "write it with torch.where, or give u and h as JAX functions."
+            "write it with torch.where, or give the network as a JAX function."
         )
     if "Constraints violated" in text or "specializ" in text:
         return InputError(f"the network depends on how many points it is given{place}: write it for any number of points.")
     if "fake tensor" in text:
-        return InputError(f"the network differentiates inside its forward{place}: give u and h as JAX functions instead.")
-    return InputError(f"PyTorch cannot record the network{place} ({_first_line(error)}): give u and h as JAX functions.")
+        return InputError(f"the network differentiates inside its forward{place}: give the network as a JAX function instead.")
+    return InputError(f"PyTorch cannot record the network{place} ({_first_line(error)}): give the network as a JAX function.")
 
 
 def _decomposed(program: Any, table: Mapping[str, Rule]) -> Any:
@@ -143,12 +144,12 @@ def _refuse_missing(graph: Any, table: Mapping[str, Rule]) -> None:
     if numbers := [name for name in VALUES_AS_NUMBERS if name in places]:
         raise InputError(
             f"the network turns values into numbers or branches on them ({places[numbers[0]][0]}), so it is not one function: "
-            "write it with torch.where, or give u and h as JAX functions."
+            "write it with torch.where, or give the network as a JAX function."
         )
     listed = ", ".join(f"{name} ({', '.join(dict.fromkeys(lines))})" for name, lines in places.items())
     raise InputError(
         f"there is no rule for {listed}: pass rules={{{next(iter(places))!r}: ..., ...}} with a JAX function for each, "
-        "or give u and h as JAX functions."
+        "or give the network as a JAX function."
     )
 
 
@@ -208,7 +209,7 @@ def _applied(rule: Any, node: Any, arguments: list[Any], options: dict[str, Any]
         where = _place(node)
         raise InputError(
             f"the rule for {_name(node)} ({where}) fails ({_first_line(error)}): pass rules={{{_name(node)!r}: ...}} "
-            "with a JAX function, or give u and h as JAX functions."
+            "with a JAX function, or give the network as a JAX function."
         ) from error
 
 

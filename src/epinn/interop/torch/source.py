@@ -9,6 +9,9 @@ import numpy as np
 
 from ...errors import InputError
 
+MODE_POINTS = 7  # at which training and evaluation mode are compared
+MODE_MATTERS = 1e-5  # relative, above the rounding of single precision
+
 
 def import_torch() -> Any:
     """PyTorch, which is an extra."""
@@ -29,6 +32,26 @@ def evaluating(module: Any) -> Iterator[None]:
     finally:
         for part, mode in modes:
             part.training = mode
+
+
+def mode_notes(module: Any, dimension: int) -> tuple[str, ...]:
+    """A sentence where a module is in training mode, and computes something else there than in evaluation mode."""
+    if not any(part.training for part in module.modules()):
+        return ()
+    torch, changed = import_torch(), 0.0
+    with contextlib.suppress(Exception), torch.random.fork_rng(devices=[]), torch.no_grad():  # some cannot be copied or run
+        training, evaluated = copy.deepcopy(module), copy.deepcopy(module).eval()
+        device = next((tensor.device for tensor in (*module.parameters(), *module.buffers())), None)
+        x = torch.rand(MODE_POINTS, dimension, dtype=floating_type(module), device=device)
+        expected = only_tensor(evaluated(x), len(x))
+        difference = (only_tensor(training(x), len(x)) - expected).abs().max()
+        changed = float(difference / expected.abs().max())
+    if changed < MODE_MATTERS:
+        return ()
+    return (
+        "the module was given in training mode, and its band is for what it computes in evaluation mode, model.eval(): "
+        f"with dropout or batch norm the two differ, here by {changed:.1%} of the largest value.",
+    )
 
 
 def floating_type(module: Any) -> Any:
