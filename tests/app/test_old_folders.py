@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from safetensors import safe_open
 
-from epinn import Posterior, Progress
+from epinn import Progress
 from epinn.app.plan import Plan, fit_base, reopen_method
 from epinn.app.report.run_page import write_report
 from epinn.app.run import execute
@@ -27,7 +27,9 @@ pytestmark = pytest.mark.usefixtures("quick_compile")
 
 OLD = Path(__file__).parents[1] / "data" / "format-1"
 RUNS = ("methods", "paper")
-POSTERIORS = [(run, record["method"]) for run in RUNS for record in json.loads((OLD / run / "metrics.json").read_text())["records"]]
+POSTERIORS = [
+    (run, record["method"]) for run in RUNS for record in json.loads((OLD / run / "metrics.json").read_text())["records"]
+]
 FIGURES = ("sharpness", "coverage", "rmse", "nll", "crps", "interval_score")
 
 
@@ -62,7 +64,7 @@ def test_an_old_run_is_shown_with_its_figures(folder):
     page = (folder.path / "report.html").read_text()
     for record in folder.records():
         assert record["method"] in page
-        assert f"{record['sharpness']:.2g}" in page or f"{record['sharpness']:.2f}" in page
+        assert f'data-value="{record["sharpness"]}"' in page
 
 
 def test_an_old_run_is_gone_on_with_and_nothing_is_computed_again(folder):
