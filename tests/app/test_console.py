@@ -54,10 +54,10 @@ def test_numbers_have_significant_digits(shown):
 
 def test_each_thing_is_said_once(shown):
     text = shown([record("epinet"), record("hmc")])
-    assert "epinet: trustworthy: the truth is in the 95% band at 96% of the points.\n" in text
-    assert "hmc: not converged: the chains have not mixed (R-hat of the field 2.00). Do not trust this band; try more" in text
+    assert "epinet: trustworthy. The truth is in the 95% band at 96% of the points.\n" in text
+    assert "hmc: not converged. The chains have not mixed (R-hat of the field 2.00). Do not trust this band; try more" in text
     assert "hmc: note: something else." in text
-    assert text.count("have not mixed") == text.count("the truth is in") == 1
+    assert text.count("have not mixed") == text.count("he truth is in") == 1
 
 
 def test_verdicts_have_colours_where_there_are_any(shown):

@@ -97,8 +97,8 @@ def test_a_band_that_is_too_narrow_is_found_although_errors_are_shared():
 def test_several_seeds_are_one_sentence():
     verdicts = [Verdict("trustworthy", ("a",)), Verdict("too narrow", ("b",)), Verdict("trustworthy", ("c",))]
     text = str(overall([verdict.plain() for verdict in verdicts], [4, 5, 6]))
-    assert text == "trustworthy in 2 of 3 seeds, too narrow in 1: seed 4: a."
-    assert str(overall([verdicts[1].plain()], [0])) == "too narrow: b."
+    assert text == "trustworthy in 2 of 3 seeds, too narrow in 1. Seed 4: A."
+    assert str(overall([verdicts[1].plain()], [0])) == "too narrow. B."
 
 
 def test_advice_that_several_complaints_share_is_given_once():
@@ -106,7 +106,7 @@ def test_advice_that_several_complaints_share_is_given_once():
     verdict = judge(Evidence(seen(), complaints=complaints))
     assert verdict.why == ("the residuals of a are large (rms 2)", "the residuals of b are large (rms 2)")
     assert str(verdict) == (
-        "not converged: the residuals of a are large (rms 2); the residuals of b are large (rms 2). "
+        "not converged. The residuals of a are large (rms 2); the residuals of b are large (rms 2). "
         "This is no solution. Try another seed."
     )
 

@@ -134,7 +134,7 @@ def print_summary(records: Sequence[Mapping[str, Any]], plan: Plan, folder: Path
         if all("verdict" in record for record in own):
             said = overall([record["verdict"] for record in own], [record["seed"] for record in own])
             _print_line(
-                console, method, (said.verdict.word, COLOURS.get(said.verdict.tone, "bold")), f"{said.counts}: {said.reasons}"
+                console, method, (said.verdict.word, COLOURS.get(said.verdict.tone, "bold")), f"{said.counts}. {said.reasons}"
             )
             told = said.verdict.why
         for whose, text in notes(own, told):
@@ -142,11 +142,12 @@ def print_summary(records: Sequence[Mapping[str, Any]], plan: Plan, folder: Path
     pictures = sorted(path.name for path in folder.glob("*.png"))
     more = f" and {len(pictures) - 4} more" if len(pictures) > 4 else ""
     console.print(f"figures: {', '.join(pictures[:4])}{more}", markup=False, highlight=False, soft_wrap=True)
+    console.print(f"report: {folder / 'report.html'}", markup=False, highlight=False, soft_wrap=True)
     console.print(f"results: {folder}", markup=False, highlight=False, soft_wrap=True)
 
 
 def _print_line(console: Console, whose: str, word: tuple[str, str], rest: str) -> None:
-    """`epinet: trustworthy: ...`, the word in its colour if the terminal has colours."""
+    """`epinet: trustworthy. ...`, the word in its colour if the terminal has colours."""
     console.print(Text.assemble(f"{whose}: ", word, rest), soft_wrap=True)
 
 

@@ -42,12 +42,12 @@ class Verdict:
     advice: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        return f"{self.word}: {self.reasons}" if self.why else f"{self.word}."
+        return f"{self.word}. {self.reasons}" if self.why else f"{self.word}."
 
     @property
     def reasons(self) -> str:
         """The reasons and the advice as sentences."""
-        return " ".join([f"{'; '.join(self.why)}.", *(f"{text[:1].upper()}{text[1:]}" for text in self.advice)])
+        return " ".join(_capital(text) for text in (f"{'; '.join(self.why)}.", *self.advice))
 
     @property
     def tone(self) -> str:
@@ -74,6 +74,10 @@ class Evidence:
     reference: np.ndarray | None = None  # the spread of its own posterior, linearised, on the same grid
     allowance: float | None = None  # what exact conditions are taken to be known to, if the network does better
     held_out: HeldOut | None = None
+
+
+def _capital(sentence: str) -> str:
+    return f"{sentence[:1].upper()}{sentence[1:]}"
 
 
 def judge(evidence: Evidence) -> Verdict:
@@ -131,18 +135,20 @@ def _held_out(evidence: Evidence) -> tuple[str, str] | None:
 
 
 def _truth(evidence: Evidence) -> tuple[str, str] | None:
-    """The exact solution, where there is one."""
+    """The exact solution of the first field, where there is one."""
     seen, truth = evidence.evaluation, evidence.evaluation.truth
     if truth is None:
         return None
     mean, std = seen.prediction.mean[:, 0], seen.prediction.std[:, 0]
     covered, size = coverage(mean, std, truth[:, 0]), float(np.ptp(truth[:, 0]))
     typical = float(np.sqrt(np.mean((truth[:, 0] - mean) ** 2) / max(float(np.mean(std**2)), 1e-300)))
+    fields = seen.problem.fields
+    subject = "the truth" if len(fields) == 1 else f"the true {fields[0]}"
     if covered < POOR:
-        return TOO_NARROW, f"the truth is in the {LEVEL:.0%} band at {covered:.0%} of the points"
+        return TOO_NARROW, f"{subject} is in the {LEVEL:.0%} band at {covered:.0%} of the points"
     if typical < IDLE and np.mean(std) > MATTERS * size:
         return TOO_WIDE, f"the error is {significant(typical)} of its standard deviation, and the band is wide"
-    return TRUSTWORTHY, f"the truth is in the {LEVEL:.0%} band at {covered:.0%} of the points"
+    return TRUSTWORTHY, f"{subject} is in the {LEVEL:.0%} band at {covered:.0%} of the points"
 
 
 def _reference(evidence: Evidence) -> tuple[str, str] | None:
@@ -165,7 +171,7 @@ class Overall:
     reasons: str
 
     def __str__(self) -> str:
-        return f"{self.verdict.word}{self.counts}: {self.reasons}"
+        return f"{self.verdict.word}{self.counts}. {self.reasons}"
 
 
 def overall(verdicts: Sequence[Mapping[str, Any]], seeds: Sequence[int]) -> Overall:
@@ -178,4 +184,4 @@ def overall(verdicts: Sequence[Mapping[str, Any]], seeds: Sequence[int]) -> Over
         return Overall(verdict, "", verdict.reasons)
     others = "".join(f", {other} in {words.count(other)}" for other in dict.fromkeys(words) if other != word)
     counts = f" in {words.count(word)} of {len(words)} seeds{others}"
-    return Overall(verdict, counts, f"seed {seeds[first]}: {verdict.reasons}")
+    return Overall(verdict, counts, f"Seed {seeds[first]}: {verdict.reasons}")

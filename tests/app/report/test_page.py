@@ -269,7 +269,7 @@ def test_a_verdict_has_a_word_a_colour_and_reasons(page_of):
 def test_the_verdicts_of_several_seeds_are_counted(page_of):
     records = [record("epinet", seed, verdict=BAD if seed == 1 else GOOD) for seed in range(3)]
     assert page_of(records, methods=["epinet"]).summary[0].text == (
-        "in 2 of 3 seeds, not converged in 1. Seed 0: the truth is in the 95% band at 96% of the points."
+        "in 2 of 3 seeds, not converged in 1. Seed 0: The truth is in the 95% band at 96% of the points."
     )
 
 

@@ -43,10 +43,8 @@ def band_page(
 
 def _verdict(evaluation: Evaluation, verdict: Verdict) -> Line:
     sought = [f"{name} = {plus_minus(float(u.mean), float(u.std))}" for name, u in evaluation.unknowns.items()]
-    reasons = f"{verdict.reasons[:1].upper()}{verdict.reasons[1:]}"
-    return Line(
-        " ".join([*([", ".join(sought) + "."] if sought else []), reasons]), evaluation.label, verdict.word, verdict.tone
-    )
+    found = [f"{', '.join(sought)}."] if sought else []
+    return Line(" ".join([*found, verdict.reasons]), evaluation.label, verdict.word, verdict.tone)
 
 
 def _describe(evaluation: Evaluation) -> str:

@@ -86,9 +86,8 @@ def _verdict(method: str, records: Sequence[Json], summary: Json) -> tuple[Line,
         return Line(f"{', '.join(found)}.", f"{method}:"), ()
     said = overall([record["verdict"] for record in records], [record["seed"] for record in records])
     sought = f"{', '.join(found)}. " if found else ""
-    reasons = f"{said.reasons[:1].upper()}{said.reasons[1:]}"
     counts = f"{said.counts.strip()}. " if said.counts else ""
-    return Line(f"{counts}{sought}{reasons}", method, said.verdict.word, said.verdict.tone), said.verdict.why
+    return Line(f"{counts}{sought}{said.reasons}", method, said.verdict.word, said.verdict.tone), said.verdict.why
 
 
 def _sections(path: Path, run: Json, records: Sequence[Json]) -> Iterator[Section]:
