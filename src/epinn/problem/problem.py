@@ -93,6 +93,16 @@ class Problem:
         """Put what the user wrote into its full form, while the problem is made."""
         object.__setattr__(self, name, value)
 
+    def __repr__(self) -> str:
+        domain = self.domain
+        box = ", ".join(
+            f"{n} in ({a:g}, {b:g})" for n, a, b in zip(domain.coordinates, domain.lower, domain.upper, strict=True)
+        )
+        unknowns = f"; unknown {', '.join(self.unknowns)}" if self.unknowns else ""
+        every = (*self.equation, *self.boundary, *self.initial, *self.data, *self.extra)
+        labels = [f"{c.label} ({len(c.points)})" if isinstance(c, Data) else c.label for c in every]
+        return f"<Problem {self.name!r}: {', '.join(self.fields)} for {box}; {', '.join(labels)}{unknowns}>"
+
     @property
     def conditions(self) -> tuple[Condition, ...]:
         """What a solution is trained on."""
