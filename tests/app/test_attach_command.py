@@ -45,7 +45,7 @@ FEW = ("--set", "predict.draws=20", "--set", "laplace.samples=10", "--set", "epi
 
 
 def run(*arguments, cwd):
-    command = [sys.executable, "-m", "epinn.app.cli", *map(str, arguments)]
+    command = [sys.executable, "-m", "epinn", *map(str, arguments)]
     return subprocess.run(command, cwd=cwd, env=ENVIRONMENT, capture_output=True, text=True, timeout=240, check=False)
 
 

@@ -20,7 +20,7 @@ import epinn
 from epinn.methods import METHODS
 from epinn.problems import SHIPPED
 
-COMMAND = (sys.executable, "-m", "epinn.app.cli")
+COMMAND = (sys.executable, "-m", "epinn")
 ENVIRONMENT = os.environ | {
     "XDG_CACHE_HOME": str(Path.home() / ".cache" / "epinn-tests"),  # compiled programs, beside those of conftest.py
     "JAX_DISABLE_MOST_OPTIMIZATIONS": "1",  # what runs for milliseconds should not compile for seconds
@@ -160,6 +160,8 @@ def own(tmp_path):
     (tmp_path / "own.py").write_text(OWN)
     (tmp_path / "broken.py").write_text(BROKEN)
     (tmp_path / "syntax.py").write_text("import epinn\n\nproblem = = 3\n")
+    (tmp_path / "number.py").write_text("problem = 3\n")
+    (tmp_path / "model.json").write_text('{"weights": [1.0, 2.0]}')
     (tmp_path / "imports.py").write_text("import epinn\n\n\nimport nosuchmodule\n")
     (tmp_path / "foreign").mkdir()
     (tmp_path / "foreign" / "thesis.txt").write_text("years of work")
@@ -387,6 +389,15 @@ MISTAKES = {
     "unknown choice": (("run", "poisson1d", *TINY, "--set", "base.optimizer=adm"), ("adm", "did you mean 'adam'")),
     "negative noise": (("run", "poisson1d", "--noise", "-0.1"), ("noise", "-0.1")),
     "noise for an object": (("run", "own.py:problem", "--noise", "0.1"), ("--noise", "its own data")),
+    "seed beyond 32 bits": (("run", "poisson1d", "--seed", "99999999999999999999"), ("--seed", "4294967295")),
+    "output without a name": (("run", "poisson1d", *TINY, "--out", ""), ("--out", "name")),
+    "resuming nothing": (("resume", ""), ("folder", "name")),
+    "a problem that is a number": (("run", "number.py:problem"), ("number.py", "int", "epinn.Problem")),
+    "a model that is JSON": (("attach", "model.json", "--problem", "own.py:problem"), ("model.json",)),
+    "an unknown without a value": (
+        ("attach", "own.py:x", "--problem", "own.py:problem", "--unknowns", "b"),
+        ("--unknowns", "b"),
+    ),
     "no such file": (("run", "nowhere.py:problem"), ("nowhere.py",)),
     "no such name": (("run", "own.py:problm"), ("own.py", "did you mean 'problem'")),
     "syntax error": (("run", "syntax.py:problem"), ("syntax.py, line 3", "SyntaxError")),
