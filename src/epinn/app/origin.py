@@ -105,7 +105,7 @@ def _split(text: str) -> tuple[Path, str]:
 
 
 def _is_json(content: bytes) -> bool:
-    """Whether a file is JSON text, which holds no network that can be read. Safetensors have a JSON header, not at the start."""
+    """Whether a file is JSON text, which holds no network that can be read; safetensors only have a header of it."""
     if content.lstrip()[:1] not in (b"{", b"["):
         return False
     try:

@@ -7,6 +7,7 @@ import typer
 
 from ... import __version__
 from ...errors import EpinnError, InputError
+from ..vocabulary import for_command_line
 from .attach import attach
 from .calibrate import calibrate
 from .compare import compare
@@ -47,9 +48,9 @@ def main() -> None:
     except typer.Exit as request:
         sys.exit(request.exit_code)
     except InputError as error:
-        fail(str(error), 2)
+        fail(for_command_line(str(error)), 2)
     except EpinnError as error:
-        fail(str(error), 1)
+        fail(for_command_line(str(error)), 1)
     except KeyboardInterrupt:
         fail("interrupted.", 130)
     except typer.Abort:
