@@ -41,10 +41,28 @@ def attach(
     """
     chosen = configured(method, settings)
     about = {"features": features, "rules": rules, "architecture": architecture, "unknowns": unknowns}
+    pinn = prepared(model, problem, chosen, key=key, trust_file=trust_file, **about)
+    return attach_prepared(pinn, chosen, key=key, progress=progress)
+
+
+def prepared(
+    model: Any,
+    problem: Problem | None,
+    method: Method,
+    *,
+    key: PRNGKeyArray | int,
+    features: Any,
+    rules: Mapping[str, Any] | None,
+    architecture: Any,
+    trust_file: bool,
+    unknowns: Mapping[str, float] | None,
+) -> Pinn:
+    """The PINN that `method` is attached to, before its problem; the arguments are those of `attach`."""
+    about = {"features": features, "rules": rules, "architecture": architecture, "unknowns": unknowns}
     if not isinstance(model, Pinn):
         if problem is None:
             raise InputError("a network that was trained elsewhere needs its problem: attach(model, problem).")
-        _check_uses_network(chosen)
+        _check_uses_network(method)
         model = adopt(model, problem, trust_file=trust_file, key=key, **about)
     elif given := [name for name, value in {**about, "trust_file": trust_file or None}.items() if value is not None]:
         raise InputError(f"{given[0]} is for networks trained elsewhere; this one is an epinn.Pinn.")
@@ -54,12 +72,17 @@ def attach(
         # an equal problem that was built again brings nothing that the network has not seen
         same = problem.same_as(model.problem)
         model = dataclasses.replace(model, problem=problem) if same else model.facing(problem)
-    (posterior,) = attach_seeds([model], chosen, keys=[key], progress=progress)
+    return model
+
+
+def attach_prepared(pinn: Pinn, method: Method, *, key: PRNGKeyArray | int, progress: Progress | None) -> Posterior:
+    """The posterior of one PINN; the warnings of one that was trained elsewhere are among its own."""
+    (posterior,) = attach_seeds([pinn], method, keys=[key], progress=progress)
     if posterior.failure:
         raise Diverged(posterior.failure)
-    if not model.trained_elsewhere:
+    if not pinn.trained_elsewhere:
         return posterior
-    return dataclasses.replace(posterior, warnings=(*posterior.warnings, *model.warnings))
+    return dataclasses.replace(posterior, warnings=(*posterior.warnings, *pinn.warnings))
 
 
 def attach_seeds(
