@@ -106,7 +106,7 @@ class _Reader:
 
     def _program(self, digest: str) -> Program:
         if digest not in self.programs:
-            raise InputError("it belongs to a network that was trained elsewhere, which is needed to read it")
+            raise InputError("it belongs to a network that was trained elsewhere, which is needed to read it (model=)")
         return self.programs[digest]
 
     def _module(self, name: str, content: Mapping[str, Any]) -> eqx.Module:
