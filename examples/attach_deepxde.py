@@ -13,7 +13,6 @@ import torch
 
 import epinn
 from epinn.app.report.pictures import figures
-from epinn.judge.evaluation import evaluate
 
 # DeepXDE's part
 
@@ -50,14 +49,11 @@ if __name__ == "__main__":
     started = time.perf_counter()
     model = train()
     trained = time.perf_counter() - started
-    looks = []
+    bands = []
     for method in ("epinet", "laplace"):
         started = time.perf_counter()
-        band = epinn.attach(model, problem, method=method, key=1)
-        looks.append(evaluate(band))
-        found = looks[-1].metrics()
-        print(
-            f"{method}: sharpness {found['sharpness']:.3f}, coverage {found['coverage']:.2f}, RMSE {found['rmse']:.1e}, "
-            f"{time.perf_counter() - started:.1f} s (training {trained:.0f} s)"
-        )
-    figures(looks)["error"].savefig(sys.argv[1] if len(sys.argv) > 1 else "attach_deepxde.png", dpi=150)
+        bands.append(epinn.attach(model, problem, method=method, key=1))
+        print(bands[-1].summary())
+        print(f"training {trained:.0f} s, band {time.perf_counter() - started:.1f} s")
+    picture = figures([band.evaluation for band in bands])["error"]
+    picture.savefig(sys.argv[1] if len(sys.argv) > 1 else "attach_deepxde.png", dpi=150)

@@ -11,8 +11,6 @@ import jax.numpy as jnp
 import torch
 
 import epinn
-from epinn.app.report.pictures import figures
-from epinn.judge.evaluation import evaluate
 
 # PyTorch's part
 
@@ -74,8 +72,6 @@ if __name__ == "__main__":
     trained = time.perf_counter() - started
     started = time.perf_counter()
     band = epinn.attach(network, problem, method="epinet", key=1)
-    look = evaluate(band)
-    found, seconds = look.metrics(), time.perf_counter() - started
-    print(f"sharpness {found['sharpness']:.3f}, coverage {found['coverage']:.2f}, RMSE {found['rmse']:.1e}")
-    print(f"training {trained:.0f} s, band {seconds:.1f} s")
-    figures([look])["error"].savefig(sys.argv[1] if len(sys.argv) > 1 else "attach_pytorch.png", dpi=150)
+    print(band.summary())
+    print(f"training {trained:.0f} s, band {time.perf_counter() - started:.1f} s")
+    band.plot().savefig(sys.argv[1] if len(sys.argv) > 1 else "attach_pytorch.png", dpi=150)

@@ -10,6 +10,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from . import problems
+    from .app.band import Band, attach, load
     from .derivatives.memory import limited_to
     from .derivatives.network import Solution
     from .errors import Diverged, EpinnError, EpinnWarning, InputError
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
         LaplaceMethod,
         NutsMethod,
         ViMethod,
-        attach,
         fit,
     )
     from .posterior.posterior import Posterior
@@ -64,9 +64,9 @@ _HOMES = {
         "LaplaceMethod",
         "NutsMethod",
         "ViMethod",
-        "attach",
         "fit",
     ),
+    "app.band": ("Band", "attach", "load"),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 _MODULES = {"metrics": "judge.metrics", "problems": "problems"}

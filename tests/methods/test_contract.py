@@ -166,7 +166,7 @@ def shipped(request):
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_runs_on_every_shipped_problem(method, shipped):
     problem = shipped.problem
-    record = evaluate(epinn.attach(shipped, problem, method, settings=SMALL[method]), draws=20).record()
+    record = evaluate(epinn.attach(shipped, problem, method, settings=SMALL[method]).posterior, draws=20).record()
     assert all(np.isfinite(record[metric]) for metric in ("sharpness", "coverage", "rmse", "crps"))
     assert set(record.get("unknowns", {})) == set(problem.sought)
 

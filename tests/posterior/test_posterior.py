@@ -90,3 +90,7 @@ def test_prediction_unpacks_as_mean_and_std(band):
 def test_mistakes_get_a_sentence(band, call, message):
     with pytest.raises(epinn.InputError, match=message):
         call(band)
+
+
+def test_its_repr_is_one_line(band):
+    assert repr(band) == "<Posterior of 'problem' by line: u, k>"

@@ -9,7 +9,7 @@ from scipy.stats import kstest, norm
 from epinn.derivatives.network import AbstractNetwork, Opaque, Solution
 from epinn.posterior import statistics as stream
 from epinn.posterior.sampler import Members, Sampler
-from epinn.posterior.statistics import predict
+from epinn.posterior.statistics import Prediction, predict
 
 pytestmark = pytest.mark.usefixtures("quick_compile")
 
@@ -204,3 +204,9 @@ def test_a_member_is_picked_by_its_number():
     assert float(parameter(sampler.solution(3))) == 9
     drawn = jax.vmap(sampler.index)(jax.random.split(KEY, 200))
     assert set(drawn.tolist()) == set(range(5))
+
+
+def test_the_repr_of_a_prediction_is_one_line_however_many_points():
+    many = Prediction(np.linspace(-1, 1, 900), np.full(900, 0.25), {0.5: np.zeros(900)}, np.zeros((3, 900)), draws=50)
+    assert repr(many) == "<Prediction of shape (900,): mean -1 to 1, std 0.25 to 0.25, quantiles 0.5, 3 samples, 50 draws>"
+    assert repr(Prediction(np.array(1.2345678), np.array(0.0321), draws=50)) == "<Prediction: 1.235 ± 0.032, 50 draws>"

@@ -397,3 +397,9 @@ def test_only_a_field_can_be_positive(rejects):
 def test_a_problem_without_conditions_is_none(rejects):
     with rejects("at least one condition"):
         epinn.Problem(domain=epinn.Box(x=(0, 1)), equation=())
+
+
+def test_its_repr_is_one_line_that_says_what_it_is():
+    data = epinn.Data(np.linspace(0, 1, 500), np.zeros(500), sigma=0.1)
+    problem = Problem(domain=LINE, equation=laplace, boundary=0.0, data=data, name="bar")
+    assert repr(problem) == "<Problem 'bar': u for x in (0, 1); equation, boundary, data (500)>"

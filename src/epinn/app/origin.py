@@ -13,6 +13,7 @@ from ..interop.network.check import is_double
 from ..problem.problem import Problem
 from ..solve.config import Base
 from ..solve.pinn import Pinn
+from .plain import parse_json
 from .source import execute_file
 from .vocabulary import for_command_line
 
@@ -45,7 +46,10 @@ class Origin:
         path, name = _split(model)
         if not path.is_file():
             raise InputError(f"there is no file {path}.")
-        fingerprint = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+        content = path.read_bytes()
+        if _is_json(content):
+            raise InputError(f"{path} holds JSON; a network is an .onnx, .safetensors or state-dict file, or file.py:variable.")
+        fingerprint = hashlib.sha256(content).hexdigest()[:16]
         architecture = _resolved(architecture) if architecture and _split(architecture)[1] else architecture
         place = f"{path.resolve()}{name and ':' + name}"
         return cls(place, architecture, features, trust_file, dict(unknowns or {}), fingerprint)
@@ -100,6 +104,17 @@ def _split(text: str) -> tuple[Path, str]:
     if text.endswith(".py"):
         raise InputError(f"say which variable of {text} is the network, as in {text}:model.")
     return Path(text), ""
+
+
+def _is_json(content: bytes) -> bool:
+    """Whether a file is JSON text, which holds no network that can be read; safetensors only have a header of it."""
+    if content.lstrip()[:1] not in (b"{", b"["):
+        return False
+    try:
+        parse_json(content.decode())
+    except ValueError:
+        return False
+    return True
 
 
 def _resolved(text: str) -> str:

@@ -125,15 +125,15 @@ def parse(assignments: list[str]) -> dict[str, str]:
     return pairs
 
 
-def numbers(assignments: list[str]) -> dict[str, float]:
-    """`kind=0.1` texts as a mapping to numbers."""
+def numbers(assignments: list[str], option: str, example: str) -> dict[str, float]:
+    """`name=0.1` texts, which `option` takes, as a mapping to numbers."""
     pairs = {}
     for text in assignments:
         name, _, value = text.partition("=")
         try:
             pairs[name.strip()] = float(value)
         except ValueError:
-            raise InputError(f"--sigma takes kind=number, as in --sigma equation=0.1, not {text!r}.") from None
+            raise InputError(f"{option} takes name=number, as in {option} {example}, not {text!r}.") from None
     return pairs
 
 

@@ -76,6 +76,9 @@ def _load(path: Path, name: str) -> Any:
         if len(only) != 1:
             raise InputError(f"say which problem of {path} is meant, as in {path}:{next(iter(known), 'problem')}.")
         name = only[0]
+    if name not in known and not name.startswith("_") and hasattr(module, name):
+        what = type(getattr(module, name)).__name__
+        raise InputError(f"{name} in {path} is of type {what}; make it an epinn.Problem, or a function that returns one.")
     if name not in known:
         raise unknown_name(f"problem in {path} called", name, known)
     return known[name]

@@ -20,18 +20,23 @@ def assess(pinn: Pinn, method: Method, posterior: Posterior, evaluation: Evaluat
     `reference_for`), or None if there is none to compare with.
     """
     informed = pinn.with_sigmas(posterior.sigmas)
-    seen = Misfit.of(stack([informed.channels]), stack([informed.solution])) if method.traits.is_linearised else None
     return judge(
         Evidence(
             evaluation,
             complaints=[*failures(informed, method, posterior), *base_warnings(informed, method)],
             diagnostics=posterior.diagnostics,
-            residuals="" if seen is None else seen.in_words(0, informed.channels),
+            residuals=residuals_in_words(pinn, posterior) if method.traits.is_linearised else "",
             reference=reference,
             allowance=allowance(method, informed),
             held_out=None if method.traits.held_out else compare_held_out(posterior, informed.data_sigmas),
         )
     )
+
+
+def residuals_in_words(pinn: Pinn, posterior: Posterior) -> str:
+    """What the network leaves of every condition, in units of its noise where that is known or was inferred by the method."""
+    channels = pinn.with_sigmas(posterior.sigmas).channels
+    return Misfit.of(stack([channels]), stack([pinn.solution])).in_words(0, channels)
 
 
 def failures(pinn: Pinn, method: Method, posterior: Posterior) -> list[str]:

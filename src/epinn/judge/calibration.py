@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from ..posterior.gaussian import LEVEL, quantile
 from .evaluation import Evaluation
-from .metrics import LEVEL, quantile
 
 LEVELS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
 FAR_AWAY = 1e6  # the distance of what is not a number
@@ -70,7 +70,8 @@ class Reliability:
 
     def conditional(self, level: float = LEVEL) -> np.ndarray:
         """At every point of the grid, over the redraws."""
-        return np.mean(self.distances <= quantile(level), axis=0)
+        found: np.ndarray = np.mean(self.distances <= quantile(level), axis=0)
+        return found
 
     def standard_error(self, level: float = LEVEL) -> float:
         """Of the coverage: errors are correlated in space, so a redraw counts once."""

@@ -44,26 +44,52 @@ def attach(
     """
     chosen = configured(method, settings)
     about = {"features": features, "rules": rules, "architecture": architecture, "unknowns": unknowns}
-    if not isinstance(model, Pinn):
+    pinn = prepared(model, problem, chosen, key=key, trust_file=trust_file, **about)
+    posterior = attach_prepared(pinn, chosen, key=key, progress=progress)
+    warn(posterior.warnings)
+    return posterior
+
+
+def prepared(
+    model: Any,
+    problem: Problem | None,
+    method: Method,
+    *,
+    key: PRNGKeyArray | int,
+    features: Any,
+    rules: Mapping[str, Any] | None,
+    architecture: Any,
+    trust_file: bool,
+    unknowns: Mapping[str, float] | None,
+) -> Pinn:
+    """The PINN that `method` is attached to, before its problem; the arguments are those of `attach`."""
+    about = {"features": features, "rules": rules, "architecture": architecture, "unknowns": unknowns}
+    if isinstance(model, Pinn):
+        pinn = model
+        if given := [name for name, value in {**about, "trust_file": trust_file or None}.items() if value is not None]:
+            raise InputError(f"{given[0]} is for networks trained elsewhere; this one is an epinn.Pinn.")
+    else:
         if problem is None:
             raise InputError("a network that was trained elsewhere needs its problem: attach(model, problem).")
-        _check_uses_network(chosen)
-        model = adopt(model, problem, trust_file=trust_file, key=key, **about)
-    elif given := [name for name, value in {**about, "trust_file": trust_file or None}.items() if value is not None]:
-        raise InputError(f"{given[0]} is for networks trained elsewhere; this one is an epinn.Pinn.")
-    if problem is not None and problem is not model.problem:
-        if problem.names != model.problem.names:
+        _check_uses_network(method)
+        pinn = adopt(model, problem, trust_file=trust_file, key=key, **about)
+    if problem is not None and problem is not pinn.problem:
+        if problem.names != pinn.problem.names:
             raise InputError("the problem has other fields, coordinates or unknowns than the one the PINN was trained on.")
-        check(chosen, problem, *_size(model, problem))
+        check(method, problem, *_size(pinn, problem))
         # an equal problem that was built again brings nothing that the network has not seen
-        same = problem.same_as(model.problem)
-        model = dataclasses.replace(model, problem=problem) if same else model.facing(problem)
-    (posterior,) = attach_seeds([model], chosen, keys=[key], progress=progress)
+        same = problem.same_as(pinn.problem)
+        pinn = dataclasses.replace(pinn, problem=problem) if same else pinn.facing(problem)
+    return pinn
+
+
+def attach_prepared(pinn: Pinn, method: Method, *, key: PRNGKeyArray | int, progress: Progress | None) -> Posterior:
+    """The posterior of one PINN; the warnings of one that was trained elsewhere are among its own."""
+    (posterior,) = attach_seeds([pinn], method, keys=[key], progress=progress)
     if posterior.failure:
         raise Diverged(posterior.failure)
-    if model.trained_elsewhere:  # those of a fit were said by `fit`
-        posterior = dataclasses.replace(posterior, warnings=(*posterior.warnings, *model.warnings))
-    warn(posterior.warnings)
+    if pinn.trained_elsewhere:  # those of a fit were said by `fit`
+        posterior = dataclasses.replace(posterior, warnings=(*posterior.warnings, *pinn.warnings))
     return posterior
 
 

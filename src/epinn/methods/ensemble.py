@@ -79,9 +79,11 @@ class EnsembleMethod(Method):
 
         def start(seeds: Sequence[int], attempt: int) -> Solution:
             if self.start == "trained":
-                return chosen(trained, seeds)
-            drawn = _drawn(chosen(around, seeds), fold_in(anchor_keys[np.asarray(seeds)], attempt))
-            return eqx.combine(drawn, trainable(chosen(trained, seeds))[1])
+                begin: Solution = chosen(trained, seeds)
+            else:
+                drawn = _drawn(chosen(around, seeds), fold_in(anchor_keys[np.asarray(seeds)], attempt))
+                begin = eqx.combine(drawn, trainable(chosen(trained, seeds))[1])
+            return begin
 
         prior = Prior(_drawn(around, fold_in(anchor_keys, 0)), around.spread) if self.perturb else around
         base, weights = self._base(pinns[0]), pinns[0].weights
@@ -161,6 +163,7 @@ def _drawn(prior: Prior, keys: PRNGKeyArray) -> Solution:
         leaves, structure = jax.tree.flatten(prior.center)
         spreads, keys = jax.tree.leaves(prior.spread), jax.random.split(key, len(leaves))
         drawn = [c + s * jax.random.normal(k, c.shape, c.dtype) for c, s, k in zip(leaves, spreads, keys, strict=True)]
-        return jax.tree.unflatten(structure, drawn)
+        one_draw: Solution = jax.tree.unflatten(structure, drawn)
+        return one_draw
 
     return over_seeds(one, prior, keys)

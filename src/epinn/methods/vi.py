@@ -59,7 +59,9 @@ class VariationalSampler(Sampler):
 
     def solution(self, index: Float[Array, " p"]) -> Solution:
         mean, rest = trainable(self.mean)
-        return eqx.combine(jax.tree.map(lambda m, w, z: m + w * z, mean, self.width, unraveller(mean)(index)), rest)
+        drawn = jax.tree.map(lambda m, w, z: m + w * z, mean, self.width, unraveller(mean)(index))
+        found: Solution = eqx.combine(drawn, rest)
+        return found
 
 
 @final

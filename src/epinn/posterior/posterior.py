@@ -43,6 +43,11 @@ class Posterior:
     noise: Mapping[str, float] = field(default_factory=dict)
     sigmas: Mapping[str, float] = field(default_factory=dict)
 
+    def __repr__(self) -> str:
+        problem, number = self.problem, len(self.warnings)
+        notes = f"; {number} warning{'s' if number > 1 else ''}" if number else ""
+        return f"<Posterior of {problem.name!r} by {self.method}: {', '.join([*problem.fields, *problem.unknowns])}{notes}>"
+
     def draw(self, key: PRNGKeyArray | int) -> Solution:
         """One function, and the unknowns that go with it."""
         return self.sampler.solution(self.sampler.index(as_key(key)))

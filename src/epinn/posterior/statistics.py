@@ -32,6 +32,17 @@ class Prediction:
     def __iter__(self) -> Iterator[np.ndarray]:
         return iter((self.mean, self.std))
 
+    def __repr__(self) -> str:
+        """One line: a single number with its standard deviation, or the shape and range of many."""
+        if np.size(self.mean) == 1:
+            return f"<Prediction: {np.ravel(self.mean)[0]:.4g} ± {np.ravel(self.std)[0]:.2g}, {self.draws} draws>"
+        ranges = [
+            f"{name} {values.min():.3g} to {values.max():.3g}" for name, values in zip(("mean", "std"), self, strict=True)
+        ]
+        more = [f"quantiles {', '.join(f'{level:g}' for level in self.quantiles)}"] if self.quantiles else []
+        more += [] if self.samples is None else [f"{len(self.samples)} samples"]
+        return f"<Prediction of shape {np.shape(self.mean)}: {', '.join([*ranges, *more])}, {self.draws} draws>"
+
     def column(self, i: int) -> "Prediction":
         """Component `i` of the last axis."""
         samples = None if self.samples is None else self.samples[..., i]

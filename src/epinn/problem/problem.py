@@ -89,15 +89,20 @@ class Problem:
         if self.points.resample and self.context.sampling == "grid":
             raise InputError("a grid is the same every time; to resample, use the sampling uniform, latin or sobol.")
 
-    def __repr__(self) -> str:
-        title = f"{self.name!r}, " if self.name else ""
-        labels = ", ".join(condition.label for condition in self.conditions)
-        sought = f", unknowns {', '.join(self.unknowns)}" if self.unknowns else ""
-        return f"Problem({title}{self.domain}, fields {', '.join(self.fields)}{sought}; {labels})"
-
     def _set(self, name: str, value: Any) -> None:
         """Put what the user wrote into its full form, while the problem is made."""
         object.__setattr__(self, name, value)
+
+    def __repr__(self) -> str:
+        domain = self.domain
+        box = ", ".join(
+            f"{n} in ({a:g}, {b:g})" for n, a, b in zip(domain.coordinates, domain.lower, domain.upper, strict=True)
+        )
+        unknowns = f"; unknown {', '.join(self.unknowns)}" if self.unknowns else ""
+        every = (*self.equation, *self.boundary, *self.initial, *self.data, *self.extra)
+        labels = [f"{c.label} ({len(c.points)})" if isinstance(c, Data) else c.label for c in every]
+        title = f" {self.name!r}" if self.name else ""
+        return f"<Problem{title}: {', '.join(self.fields)} for {box}; {', '.join(labels)}{unknowns}>"
 
     @property
     def conditions(self) -> tuple[Condition, ...]:

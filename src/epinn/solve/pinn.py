@@ -46,6 +46,13 @@ class Pinn:
     regularised: bool = False  # whether the prior on the weights took part in its training
     trained_elsewhere: bool = False
 
+    def __repr__(self) -> str:
+        how = "trained elsewhere" if self.trained_elsewhere else f"trained in {self.seconds:.3g} s"
+        number = len(self.warnings)
+        wrong = self.failure or (f"{number} warning{'s' if number > 1 else ''}" if number else "")
+        network = f"{type(self.solution.network).__name__} with {self.size[1]} parameters"
+        return f"<Pinn of {self.problem.name!r}: {network}, {how}{wrong and '; ' + wrong}>"
+
     def __call__(self, points: Any) -> Float[Array, "n fields"]:
         return self.solution(as_points(points, self.problem.domain))
 

@@ -283,7 +283,7 @@ def test_a_posterior_is_stored_without_the_function_and_read_with_it(adopted, tm
     band = epinn.attach(adopted, method=method, settings={"samples": 5} if method == "laplace" else {"index_dim": 5})
     path = tmp_path / "posterior.safetensors"
     save_tree(band.sampler, path)
-    again = dataclasses.replace(band, sampler=load_tree(path, adopted.solution.network.programs))
+    again = dataclasses.replace(band.posterior, sampler=load_tree(path, adopted.solution.network.programs))
     points = adopted.problem.domain.points(5)
     assert np.array_equal(again.predict(points, draws=10).std, band.predict(points, draws=10).std)
     with rejects("elsewhere"):

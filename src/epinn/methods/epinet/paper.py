@@ -97,10 +97,12 @@ class Epinet(eqx.Module):
     alpha: float = eqx.field(static=True)
 
     def __call__(self, features: Value, z: Float[Array, " dz"]) -> Value:
-        return self.learnable(features, z) + self.prior.content(features, z) * self.alpha
+        value: Value = self.learnable(features, z) + self.prior.content(features, z) * self.alpha
+        return value
 
     def unknowns(self, z: Float[Array, " dz"]) -> Float[Array, " unknowns"]:
-        return self.shift + (self.slope + self.alpha * self.prior_slope.content) @ z
+        shifts: Array = self.shift + (self.slope + self.alpha * self.prior_slope.content) @ z
+        return shifts
 
 
 class EpinetNetwork(AbstractNetwork):

@@ -48,13 +48,15 @@ def can_be_charted(targets: Target) -> bool:
 def charts(targets: Target, vectors: Float[Array, "seeds chains q"]) -> Chart:
     """A chart around every position, computed in double precision."""
     found = in_double(lambda targets, vectors: _charts(targets, vectors, one_of(targets.center)), targets, vectors)
-    return jax.tree.map(lambda leaf: jnp.asarray(leaf, vectors.dtype), found)
+    made: Chart = jax.tree.map(lambda leaf: jnp.asarray(leaf, vectors.dtype), found)
+    return made
 
 
 @eqx.filter_jit
 def _charts(targets: Target, vectors: Float[Array, "seeds chains q"], like: Position) -> Chart:
     def one_seed(target: Target, vectors: Float[Array, "chains q"]) -> Chart:
-        return jax.lax.map(lambda vector: _chart(target, vector, like), vectors)
+        found: Chart = jax.lax.map(lambda vector: _chart(target, vector, like), vectors)
+        return found
 
     return over_seeds(one_seed, targets, vectors, at_once=1)
 
@@ -75,7 +77,8 @@ def _chart(target: Target, vector: Float[Array, " q"], like: Position) -> Chart:
         moves = held * (tries + (tries @ modes.T * stretch) @ modes)
         straight = moves @ jacobian.T
         found = jax.vmap(lambda move: system.rows(center + move) - here)(moves)
-        return jnp.linalg.norm(found - straight) / jnp.linalg.norm(straight)
+        share: Array = jnp.linalg.norm(found - straight) / jnp.linalg.norm(straight)
+        return share
 
     reaches = jnp.asarray(REACHES)
     straight = jnp.asarray([*(jax.lax.map(bend, reaches) < BENT)[:-1], True])

@@ -140,7 +140,8 @@ def sample(
 def _moved_in(state: _State, vectors: Float[Array, "seeds chains q"], charted: bool) -> _State:
     """The same state with the chains at these positions: the origins of charts, or their own coordinates."""
     eta = jnp.zeros_like(vectors) if charted else vectors
-    return eqx.tree_at(lambda s: (s.eta, s.origin), state, (eta, vectors))
+    moved: _State = eqx.tree_at(lambda s: (s.eta, s.origin), state, (eta, vectors))
+    return moved
 
 
 @jax.jit
@@ -156,12 +157,14 @@ def _adapted(schedule: Schedule, state: _State) -> _State:
     if not schedule.adapt:
         return state
     sizes = jnp.exp(state.averaging.log_step_size_avg)
-    return eqx.tree_at(lambda s: (s.step_size, s.averaging), state, (sizes, _begin_averaging(sizes)))
+    adapted: _State = eqx.tree_at(lambda s: (s.step_size, s.averaging), state, (sizes, _begin_averaging(sizes)))
+    return adapted
 
 
 @eqx.filter_jit
 def _places(charts: Chart, eta: Float[Array, "seeds chains q"]) -> Float[Array, "seeds chains q"]:
-    return jax.vmap(jax.vmap(lambda chart, point: chart(point)))(charts, eta)
+    places: Array = jax.vmap(jax.vmap(lambda chart, point: chart(point)))(charts, eta)
+    return places
 
 
 @eqx.filter_jit

@@ -60,7 +60,10 @@ def _spread(
     disturbed = jax.tree.map(
         lambda leaf: leaf.reshape(-1, *leaf.shape[2:]) if eqx.is_array(leaf) else leaf, _disturb(targets, begin, keys)
     )
-    again = lambda tree: jax.tree.map(lambda a: jnp.repeat(a, chains, axis=0) if eqx.is_array(a) else a, tree)  # noqa: E731
+
+    def again(tree: Any) -> Any:
+        return jax.tree.map(lambda leaf: jnp.repeat(leaf, chains, axis=0) if eqx.is_array(leaf) else leaf, tree)
+
     outcome = gauss_newton(
         PinnObjective(again(targets.rest)),
         disturbed.parameters,
@@ -88,7 +91,9 @@ def _disturb(targets: Target, begin: Float[Array, "seeds chains q"], keys: PRNGK
         return Disturbed(perturbed, shifted, position.parameters)
 
     def one_seed(target: Target, vectors: Float[Array, "chains q"], key: PRNGKeyArray) -> Disturbed:
-        return eqx.filter_vmap(one, in_axes=(None, 0, 0))(target, vectors, jax.random.split(key, len(vectors)))
+        keys = jax.random.split(key, len(vectors))
+        found: Disturbed = eqx.filter_vmap(one, in_axes=(None, 0, 0))(target, vectors, keys)
+        return found
 
     return over_seeds(one_seed, targets, begin, keys)
 

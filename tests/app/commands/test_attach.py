@@ -1,24 +1,16 @@
 """`epinn attach` end to end: the real command in a process of its own."""
 
 import json
-import os
 import re
-import subprocess
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
+from command_line import good, run
 from safetensors.numpy import load_file, save_file
 
 import epinn
 from epinn.app.origin import Origin
 
-ENVIRONMENT = os.environ | {
-    "XDG_CACHE_HOME": str(Path.home() / ".cache" / "epinn-tests"),
-    "JAX_DISABLE_MOST_OPTIMIZATIONS": "1",
-    "COLUMNS": "160",
-}
 MODEL = """
 import jax.numpy as jnp, numpy as np
 
@@ -42,17 +34,6 @@ problem = epinn.Problem(
 )
 """
 FEW = ("--set", "predict.draws=20", "--set", "laplace.samples=10", "--set", "epinet.index_dim=8")
-
-
-def run(*arguments, cwd):
-    command = [sys.executable, "-m", "epinn.app.cli", *map(str, arguments)]
-    return subprocess.run(command, cwd=cwd, env=ENVIRONMENT, capture_output=True, text=True, timeout=240, check=False)
-
-
-def good(*arguments, cwd):
-    process = run(*arguments, cwd=cwd)
-    assert process.returncode == 0, process.stderr
-    return process
 
 
 @pytest.fixture(scope="module")
@@ -101,7 +82,7 @@ def test_the_prior_and_the_tolerance_of_the_base_count(folder):
     def sharpness(*changes):
         what = ("mine.py:model", "--problem", "problem.py:problem", "--method", "laplace")
         changed = [part for text in changes for part in ("--set", text)]
-        return json.loads(good("attach", *what, *FEW, *changed, "--json", cwd=folder).stdout)[0]["sharpness"]
+        return json.loads(good("attach", *what, *FEW, *changed, "--json", cwd=folder).out)[0]["sharpness"]
 
     plain = sharpness()
     assert sharpness("base.prior=0.01") < 0.5 * plain
@@ -111,14 +92,36 @@ def test_the_prior_and_the_tolerance_of_the_base_count(folder):
 def test_a_file_with_weights(folder):
     arguments = ("--architecture", "1x5x1:sin", "--problem", "problem.py:problem", "--method", "laplace", *FEW, "--json")
     process = good("attach", "weights.safetensors", *arguments, cwd=folder)
-    (record,) = json.loads(process.stdout)
+    (record,) = json.loads(process.out)
     assert record["method"] == "laplace"
     assert (folder / "runs" / "problem-weights-laplace-1" / "run.json").is_file()
 
 
+INVERSE = """
+import epinn
+
+problem = epinn.Problem(
+    domain=epinn.Box(x=(0, 1)),
+    equation=lambda u, beta, gamma: beta * u.xx + gamma,
+    unknowns={"beta": 1.0, "gamma": 1.0},
+    points=epinn.Points(collocation=12),
+)
+"""
+
+
+def test_values_of_unknowns_belong_to_the_network(folder):
+    (folder / "inverse.py").write_text(INVERSE)
+    what = ("mine.py:model", "--problem", "inverse.py:problem", "--method", "laplace", *FEW, "--out", "inverse")
+    good("attach", *what, "--unknowns", "beta=1.6", "--unknowns", "gamma=2", cwd=folder)
+    assert json.loads((folder / "inverse" / "run.json").read_text())["network"]["unknowns"] == {"beta": 1.6, "gamma": 2.0}
+    good("attach", *what, "--unknowns", "beta=1.6,gamma=2", cwd=folder)  # the same run
+    other = run("attach", *what, "--unknowns", "beta=1.5,gamma=2", cwd=folder)
+    assert (other.returncode, "network" in other.err) == (2, True)
+
+
 def test_double_precision_stays(folder):
     arguments = ("--problem", "problem.py:problem", "--method", "laplace", *FEW, "--json", "--out", "double")
-    (record,) = json.loads(good("attach", "mine.py:precise", *arguments, cwd=folder).stdout)
+    (record,) = json.loads(good("attach", "mine.py:precise", *arguments, cwd=folder).out)
     assert not any("double" in warning for warning in record["warnings"])
     assert json.loads((folder / "double" / "run.json").read_text())["machine"]["float64"]
 
@@ -131,13 +134,13 @@ def test_a_network_that_has_changed_is_not_resumed(folder, attached):
     changed.write_text(MODEL + "\n")
     process = run("resume", "changing", cwd=folder)
     assert process.returncode == 2
-    assert "changed" in process.stderr
+    assert "changed" in process.err
 
 
 def test_a_mistake_is_one_line(folder):
     process = run("attach", "mine.py:modle", "--problem", "problem.py:problem", "--out", "mistake", cwd=folder)
-    assert process.returncode == 2, process.stderr
-    assert re.fullmatch(r"epinn: .*'model'.*\n", process.stderr)
+    assert process.returncode == 2, process.err
+    assert re.fullmatch(r"epinn: .*'model'.*\n", process.err)
     assert not (folder / "mistake").exists()
 
 

@@ -1,0 +1,312 @@
+"""What a user holds in the hand: a posterior that can be asked how far to trust it, shown, reported and saved."""
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, final
+
+from jaxtyping import PRNGKeyArray
+
+from ..derivatives.network import Solution
+from ..errors import InputError
+from ..interop import adopt
+from ..judge.assessment import assess, residuals_in_words
+from ..judge.evaluation import Evaluation, evaluate
+from ..judge.record import record_of
+from ..judge.reference import reference_for
+from ..judge.verdict import Verdict
+from ..judge.wording import notes, plus_minus, significant
+from ..methods import configured
+from ..methods.attach import attach_prepared, prepared
+from ..methods.fit import warn
+from ..methods.method import Method
+from ..posterior.posterior import DRAWS, Posterior
+from ..posterior.sampler import Sampler
+from ..posterior.statistics import Prediction
+from ..problem.problem import Problem
+from ..progress import Progress
+from ..solve.pinn import Pinn
+from .store.bands import StoredBand, load_band, load_run, save_band
+from .store.files import write_atomically
+
+if TYPE_CHECKING:  # it takes a while to load, and only pictures need it
+    from matplotlib.figure import Figure
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class Band:
+    """A trained network with error bars: what `epinn.attach` gives back.
+
+    `predict`, `unknowns` and `evaluate` give mean and standard deviation over `draws` functions, chosen by `key`; with
+    `quantiles` (levels such as 0.025) and a number of single `samples` beside them if asked for. The spread of the draws is
+    what is not known of the field; `noise` has, by field, what one more measurement of it would add.
+
+    `verdict` says how far to trust it, and `summary()`, `plot()`, `report("page.html")` show it; `save(path)` keeps it for
+    `epinn.load(path, problem)`. `pinn` is the network it was attached to, `settings` the method with its settings.
+    """
+
+    posterior: Posterior
+    pinn: Pinn
+    settings: Method
+    key: PRNGKeyArray | int = 0
+    known_verdict: Verdict | None = None  # of a band that was judged before it was saved
+
+    def __repr__(self) -> str:
+        problem, number = self.problem, len(self.warnings)
+        word = self._verdict_so_far
+        judged = "" if word is None else f"; {word.word}"
+        notes = f"; {number} warning{'s' if number > 1 else ''}" if number else ""
+        names = ", ".join([*problem.fields, *problem.unknowns])
+        return f"<Band of {problem.name!r} by {self.method}: {names}{judged}{notes}. More: .summary(), .plot()>"
+
+    @property
+    def sampler(self) -> Sampler:
+        """What draws are made by."""
+        return self.posterior.sampler
+
+    @property
+    def problem(self) -> Problem:
+        return self.posterior.problem
+
+    @property
+    def method(self) -> str:
+        """The name of the method."""
+        return self.posterior.method
+
+    @property
+    def diagnostics(self) -> Mapping[str, Any]:
+        """Figures of the method's own, such as R-hat."""
+        return self.posterior.diagnostics
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Sentences for whoever reads the result."""
+        return self.posterior.warnings
+
+    @property
+    def failure(self) -> str | None:
+        return self.posterior.failure
+
+    @property
+    def seconds(self) -> float:
+        """What the band took, without the training of the network."""
+        return self.posterior.seconds
+
+    @property
+    def noise(self) -> Mapping[str, float]:
+        """By field, the standard deviation of the noise of one more measurement."""
+        return self.posterior.noise
+
+    @property
+    def sigmas(self) -> Mapping[str, float]:
+        """By channel, what the method itself found where the noise was unknown."""
+        return self.posterior.sigmas
+
+    def draw(self, key: PRNGKeyArray | int) -> Solution:
+        """One function, and the unknowns that go with it."""
+        return self.posterior.draw(key)
+
+    def predict(
+        self,
+        points: Any,
+        *,
+        field: str | None = None,
+        draws: int = DRAWS,
+        key: PRNGKeyArray | int = 0,
+        quantiles: Sequence[float] = (),
+        samples: int = 0,
+    ) -> Prediction:
+        """The fields at points (n, coordinates): shape (n,) for one field, (n, fields) for all of several."""
+        return self.posterior.predict(points, field=field, draws=draws, key=key, quantiles=quantiles, samples=samples)
+
+    def predict_measurement(
+        self, points: Any, *, field: str | None = None, draws: int = DRAWS, key: PRNGKeyArray | int = 0
+    ) -> Prediction:
+        """What a direct measurement of a field at points would show: its spread and the noise together."""
+        return self.posterior.predict_measurement(points, field=field, draws=draws, key=key)
+
+    def unknowns(
+        self,
+        *,
+        draws: int = DRAWS,
+        key: PRNGKeyArray | int = 0,
+        quantiles: Sequence[float] = (),
+        samples: int = 0,
+    ) -> dict[str, Prediction]:
+        """What an inverse problem asks for, by name: unknown parameters, averages of fields that should be constant."""
+        return self.posterior.unknowns(draws=draws, key=key, quantiles=quantiles, samples=samples)
+
+    def evaluate(
+        self,
+        functional: Callable[..., Any],
+        at: Any = None,
+        *,
+        draws: int = DRAWS,
+        key: PRNGKeyArray | int = 0,
+        quantiles: Sequence[float] = (),
+        samples: int = 0,
+    ) -> Prediction:
+        """Any functional of the solution.
+
+        With points `at`, an operator written like an equation (`lambda u: u.x`), evaluated there; without, a function
+        from a `Solution` to an array, such as an integral of `solution(points)`.
+        """
+        return self.posterior.evaluate(functional, at, draws=draws, key=key, quantiles=quantiles, samples=samples)
+
+    @cached_property
+    def evaluation(self) -> Evaluation:
+        """The band on a dense grid, with metrics: what verdict, pictures and report look at. Computed on first use."""
+        return evaluate(self.posterior)
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """How far to trust the band: a `word` and `why`. Computed on first use."""
+        if self.known_verdict is not None:
+            return self.known_verdict
+        reference = reference_for(self.settings, [self.pinn], [self.key], Progress())
+        return assess(self.pinn, self.settings, self.posterior, self.evaluation, None if reference is None else reference[0])
+
+    @property
+    def _verdict_so_far(self) -> Verdict | None:
+        """The verdict, if it need not be computed."""
+        return self.__dict__.get("verdict", self.known_verdict)
+
+    def record(self) -> dict[str, Any]:
+        """Metrics, unknowns, times, diagnostics, warnings and verdict as plain data, as in `metrics.json` of a run."""
+        return record_of(self.pinn, self.settings, self.posterior, self.evaluation, self.verdict)
+
+    def summary(self) -> str:
+        """A few lines of text: problem, method, verdict, unknowns, sharpness, residuals, and warnings if there are any."""
+        verdict, seen = self.verdict, self.evaluation
+        residuals = residuals_in_words(self.pinn, self.posterior)
+        reasons = [text for text in verdict.why if text != residuals]  # they have a line of their own
+        lines = [("verdict", f"{verdict.word}{': ' + '; '.join(reasons) if reasons else ''}")]
+        lines += [("advice", text) for text in verdict.advice]
+        for name, found in seen.unknowns.items():
+            exact = seen.unknowns_truth[name]
+            known = "" if exact is None else f" (exact {exact:.4g})"
+            lines.append((name, f"{plus_minus(float(found.mean), float(found.std))}{known}"))
+        widths = {name: seen.metrics(name)["sharpness"] for name in self.problem.fields}
+        shown = [f"{name} {significant(width)}" for name, width in widths.items() if width is not None]
+        lines.append(("sharpness", f"{', '.join(shown)} (mean width of the ±2σ band)"))
+        lines.append(("residuals", residuals.removeprefix("residuals: ")))
+        lines += [("note", text) for _, text in notes([{**self.record(), "seed": 0}], verdict.why)]
+        width = max(len(name) for name, _ in lines)
+        return "\n".join([f"{self.problem.name}, {self.method}", *(f"  {name:<{width}}  {text}" for name, text in lines)])
+
+    def plot(self) -> "Figure":
+        """All fields with their bands in one figure. It needs no display: `band.plot().savefig("band.png")`."""
+        from .report.pictures import picture
+
+        return picture([self.evaluation])
+
+    def report(self, path: str | Path) -> None:
+        """Write one page (HTML) with verdict, tables and pictures, which needs no other file."""
+        from .report.band_page import band_page
+        from .report.page import render
+
+        settings = {f"{self.method}.{f.name}": getattr(self.settings, f.name) for f in dataclasses.fields(self.settings)}
+        page = band_page(self.record(), self.evaluation, settings=settings, facts={"Network": _in_words(self.pinn)})
+        try:
+            write_atomically(Path(path), render(page).encode())
+        except OSError as error:
+            raise InputError(f"{path} cannot be written ({error.strerror}); choose another place.") from None
+
+    def save(self, path: str | Path) -> None:
+        """Write the band to one file that cannot run code (safetensors). `epinn.load(path, problem)` reads it.
+
+        The problem holds Python functions, so it is not in the file.
+        """
+        save_band(StoredBand(self.posterior, self.pinn, self.settings, self.key, self._verdict_so_far), Path(path))
+
+
+def _in_words(pinn: Pinn) -> str:
+    how = "trained elsewhere" if pinn.trained_elsewhere else f"trained in {pinn.seconds:.3g} s"
+    return f"{type(pinn.solution.network).__name__} with {pinn.size[1]} parameters, {how}"
+
+
+def attach(
+    model: Any,
+    problem: Problem | None = None,
+    method: str | Method = "epinet",
+    *,
+    settings: Mapping[str, object] | None = None,
+    key: PRNGKeyArray | int = 0,
+    progress: Progress | None = None,
+    features: Any = None,
+    rules: Mapping[str, Any] | None = None,
+    architecture: Any = None,
+    trust_file: bool = False,
+    unknowns: Mapping[str, float] | None = None,
+) -> Band:
+    """Give a trained network error bars.
+
+    `model` is an `epinn.Pinn`, or a network that was trained elsewhere (a PyTorch module, a DeepXDE, PINA, Flax, Equinox or
+    Keras model, the path of an ONNX, safetensors or state-dict file): see `epinn.adopt` for what it may be and for the
+    arguments from `features` to `unknowns`. Such a network needs its `problem`; for a PINN, a problem other than the one it
+    was trained on (new data, say) takes its place.
+
+    `method` is a name (see `epinn methods`), whose `settings` may be changed, `attach(pinn, method="hmc", settings={"samples":
+    1000})`, or an object such as `epinn.HmcMethod(samples=1000)`. The same `key` gives the same band. A problem that is too
+    large for the method is refused at once. What makes the band less trustworthy is in its `warnings`, and an `EpinnWarning`
+    each.
+    """
+    chosen = configured(method, settings)
+    pinn = prepared(
+        model,
+        problem,
+        chosen,
+        key=key,
+        features=features,
+        rules=rules,
+        architecture=architecture,
+        trust_file=trust_file,
+        unknowns=unknowns,
+    )
+    posterior = attach_prepared(pinn, chosen, key=key, progress=progress)
+    warn(posterior.warnings)
+    return Band(posterior, pinn, chosen, key)
+
+
+def load(
+    path: str | Path,
+    problem: Problem | None = None,
+    *,
+    model: Any = None,
+    architecture: Any = None,
+    rules: Mapping[str, Any] | None = None,
+    features: Any = None,
+    trust_file: bool = False,
+    method: str | None = None,
+    seed: int | None = None,
+) -> Band:
+    """A band that was saved, or one out of a run folder.
+
+    A file of `band.save` needs the `problem` again, since files hold no Python functions. The band of a network that was
+    trained elsewhere also needs that network: `model`, with `architecture`, `rules`, `features` and `trust_file` as it was
+    attached. A folder of `epinn run`, `compare` or `attach` knows its problem and its network; `method` and `seed` say which
+    of its bands is meant, if there are several.
+    """
+    path = Path(path)
+    if path.is_dir():
+        if problem is not None or model is not None:
+            raise InputError(f"{path} is a run folder, which knows its problem and its network; leave them out.")
+        return _band(load_run(path, method, seed))
+    if not path.is_file():
+        raise InputError(f"there is no file or folder {path}.")
+    if method is not None or seed is not None:
+        raise InputError(f"{path} is a file with one band; method and seed choose one out of a run folder.")
+    if problem is None:
+        raise InputError(f"{path} holds no Python functions: pass the problem of the band too, epinn.load(path, problem).")
+    programs = ()
+    if model is not None:
+        given = adopt(model, problem, architecture=architecture, rules=rules, features=features, trust_file=trust_file)
+        programs = getattr(given.solution.network, "programs", ())
+    return _band(load_band(path, problem, programs))
+
+
+def _band(stored: StoredBand) -> Band:
+    return Band(stored.posterior, stored.pinn, stored.method, stored.key, stored.verdict)

@@ -1,0 +1,53 @@
+"""`epinn calibrate`."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from .experiment import keep_compiled_programs, plan_of
+from .options import Problem, Request, shared_options
+
+if TYPE_CHECKING:
+    from ..plan import Plan
+
+
+@shared_options()
+def calibrate(
+    request: Request,
+    problem: Problem,
+    redraws: Annotated[int, typer.Option(min=2, help="How often the experiment is repeated.")] = 100,
+) -> None:
+    """Repeat an experiment with new noise and initialisations: how often does the band hold the truth?
+
+    Redraws that are in the folder already (--out) are not computed again.
+    """
+    from ..repetition import at_once
+
+    plan = plan_of(request, problem, redraws, at_once=at_once())
+    default = Path("runs") / f"calibrate-{plan.source.name}-{'-'.join(plan.methods)}"
+    _calibrate(plan, request.out or default, request.preset, request.json)
+
+
+def _calibrate(plan: "Plan", folder: Path, preset: str, as_json: bool) -> None:
+    """Compute what is missing, write, and show."""
+    import json
+
+    from ...judge.calibration import summarise
+    from ..console import Bar, reliability_table
+    from ..plain import finite
+    from ..repetition import calibrate as repeat
+    from ..report.pictures.calibration import picture
+    from ..store.files import write_json
+
+    keep_compiled_programs()
+    with Bar(quiet=as_json) as bar:
+        found = summarise(repeat(plan, folder, bar))
+    rows = [one.plain() for one in found]
+    write_json(folder / "calibration.json", {**plan.describe(preset), "methods": rows})
+    picture(found, plan.problems()[0].domain).savefig(folder / "calibration.png")
+    if as_json:
+        typer.echo(json.dumps(finite(rows)))
+        return
+    reliability_table(rows)
+    typer.echo(f"written: {folder}")

@@ -1,0 +1,105 @@
+"""From a request to a plan, and from a plan to its folder: what `run`, `compare`, `attach` and `resume` share.
+
+Whatever needs JAX is imported where it is used: help is given without it.
+"""
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+import typer
+
+from ...errors import InputError
+from .options import Request
+
+if TYPE_CHECKING:
+    from ..origin import Origin
+    from ..plan import Plan
+    from ..store.run_folder import RunFolder
+
+
+def fail(message: str, code: int) -> NoReturn:
+    """One line on standard error, and the end."""
+    sys.stderr.write(f"epinn: {message}\n")
+    sys.exit(code)
+
+
+def plan_of(
+    request: Request, problem: str, seeds: int, *, origin: "Origin | None" = None, at_once: int | None = None
+) -> "Plan":
+    """What a request asks for, checked; `at_once` of the seeds run together, all by default."""
+    from ..plan import Plan
+    from ..presets import preset
+    from ..settings import numbers, parse
+    from ..source import find
+
+    source = find(problem)
+    plan = Plan(
+        source=source,
+        methods=_method_names(request.method),
+        noises=(source.default_noise() if request.noise is None else request.noise,),
+        seeds=request.seeds(seeds),
+        settings=preset(request.preset, problem).changed(parse(request.set_ or [])),
+        disturb=numbers(request.sigma or [], "--sigma", "equation=0.1"),
+        origin=origin,
+    )
+    match_precision(plan)
+    plan.check(at_once)
+    return plan
+
+
+def match_precision(plan: "Plan") -> None:
+    """A network in double precision stays in double precision."""
+    if plan.origin is not None and plan.origin.is_double(plan.problems()[0]):
+        import jax
+
+        jax.config.update("jax_enable_x64", True)  # type: ignore[no-untyped-call]  # JAX has no type for it
+
+
+def start(plan: "Plan", request: Request) -> None:
+    """Compute a plan in a folder of its own."""
+    from ..store.run_folder import RunFolder
+
+    names = (plan.source.name, *([plan.origin.name] if plan.origin else []), *plan.methods)
+    execute(plan, RunFolder.create(request.out, plan.describe(request.preset), "-".join(names)), request.json)
+
+
+def execute(plan: "Plan", folder: "RunFolder", as_json: bool) -> None:
+    """Compute what is missing of a plan, write, and show."""
+    import json
+
+    from ..console import Bar, print_summary
+    from ..plain import finite
+    from ..run import execute as compute
+
+    keep_compiled_programs()
+    try:
+        with Bar(quiet=as_json) as bar:
+            records = compute(plan, folder, bar)
+    except KeyboardInterrupt:
+        fail(f"interrupted; what was finished is in {folder.path}. Go on with: epinn resume {folder.path}", 130)
+    if as_json:
+        typer.echo(json.dumps(finite(records), indent=2))
+    else:
+        print_summary(records, plan, folder.path)
+
+
+def keep_compiled_programs() -> None:
+    """Keep compiled programs between runs in the user's cache folder, so that only the first run waits for them."""
+    import jax
+
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "epinn" / "compiled"
+    jax.config.update("jax_compilation_cache_dir", str(cache))  # type: ignore[no-untyped-call]  # as above
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)  # type: ignore[no-untyped-call]
+
+
+def _method_names(text: str) -> tuple[str, ...]:
+    from ...methods import configured
+
+    names = tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
+    if not names:
+        raise InputError("name at least one method, as in --method epinet or --method epinet,hmc.")
+    for name in names:
+        configured(name)
+    return names

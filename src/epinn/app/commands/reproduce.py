@@ -1,0 +1,65 @@
+"""`epinn reproduce`."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from .experiment import fail, keep_compiled_programs
+from .listing import print_rows
+from .options import OUT, Json
+
+if TYPE_CHECKING:
+    from ..paper.reproduce import Reproduction
+
+
+def reproduce(
+    tables: Annotated[
+        list[str] | None, typer.Argument(metavar="[TABLE]...", help="Tables of the paper; all by default.")
+    ] = None,
+    list_: Annotated[bool, typer.Option("--list", help="Name the tables, and how many rows they have.")] = False,
+    seeds: Annotated[int, typer.Option(min=1, help="How many seeds per row.")] = 10,
+    out: Annotated[Path, OUT] = Path("runs/paper"),
+    json: Json = False,
+) -> None:
+    """Compute the tables and figures of the E-PINN paper over several seeds, beside the published values.
+
+    Rows that are in the folder already (--out, runs/paper by default) are not computed again.
+    """
+    from ..published import rows
+    from ..published import tables as known
+
+    chosen = tuple(dict.fromkeys(tables or known()))
+    numbers = [(table, f"{len(rows(table))} rows") for table in chosen]
+    if list_:
+        print_rows(numbers)
+        return
+    from ..paper.reproduce import Reproduction
+
+    complete(Reproduction.create(out, chosen, seeds), chosen, seeds, json)
+
+
+def complete(folder: "Reproduction", tables: Sequence[str], seeds: int, as_json: bool) -> None:
+    """Compute what is missing of the paper's tables, write, and show."""
+    import json
+
+    from ..console import Rows, print_reproduction
+    from ..paper.publish import publish
+    from ..plain import finite
+    from ..published import rows
+
+    wanted = [row for table in tables for row in rows(table)]
+    keep_compiled_programs()
+    try:
+        with Rows(quiet=as_json) as bar:
+            folder.run(wanted, range(seeds), bar, bar.tell)
+    except KeyboardInterrupt:
+        hint = f"Go on with: epinn resume {folder.path}. To see what is there: epinn report {folder.path}"
+        fail(f"interrupted; what was finished is in {folder.path}. {hint}", 130)
+    names = {row.name for row in wanted}
+    found = [one for one in publish(folder) if one.row.name in names]
+    if as_json:
+        typer.echo(json.dumps(finite([one.record() for one in found]), indent=2))
+    else:
+        print_reproduction(found, folder.path)

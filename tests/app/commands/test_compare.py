@@ -1,0 +1,33 @@
+"""`epinn compare`."""
+
+import pytest
+from command_line import records_in, row, without_times
+
+
+def test_a_comparison_has_a_record_for_every_method(compared):
+    assert [record["method"] for record in records_in(compared[1])] == ["epinet", "dropout", "hmc"]
+
+
+@pytest.mark.parametrize(
+    ("method", "published"),
+    [("epinet", ("0.23", "1.00", "0.0337")), ("dropout", ("3.00", "1.00", "0.0700")), ("hmc", ("0.97", "1.00", "0.0996"))],
+)
+def test_a_comparison_shows_published_values_below_ours(compared, method, published):
+    process, folder = compared
+    (record,) = [record for record in records_in(folder) if record["method"] == method]
+    ours, theirs = row(process.out, method)
+    assert ours[1:4] == [f"{record['sharpness']:.2f}", f"{record['coverage']:.2f}", f"{record['rmse']:.4f}"]
+    assert theirs[:4] == ["published", *published]
+
+
+def test_a_comparison_passes_on_what_a_method_warns_of(compared):
+    process, folder = compared
+    (record,) = [record for record in records_in(folder) if record["method"] == "hmc"]
+    assert record["warnings"]
+    for text in record["warnings"]:
+        assert f"note: hmc: {text}" in process.out
+
+
+def test_the_same_seed_gives_the_same_metrics_to_the_bit(single, compared):
+    alone, together = records_in(single[1]), records_in(compared[1])[:1]
+    assert without_times(alone) == without_times(together)
