@@ -17,6 +17,9 @@ def pytest_configure(config: pytest.Config) -> None:
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.05)
     # Entries that another process is just writing, or a home that cannot be written to, cost time, not correctness.
     config.addinivalue_line("filterwarnings", "ignore:Error (reading|writing) persistent compilation cache entry")
+    # Networks in tests are tiny and hardly trained: most are no solution. (Said here, since naming the class imports epinn,
+    # which must not happen before jaxtyping's hook is there.)
+    config.addinivalue_line("filterwarnings", "ignore::epinn.errors.EpinnWarning")
 
 
 @pytest.fixture
