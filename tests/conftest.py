@@ -7,6 +7,9 @@ from pathlib import Path
 
 import jax
 import pytest
+from jaxtyping import install_import_hook
+
+install_import_hook("epinn", "shape_checker.checked")  # before epinn is imported: its annotations of types and shapes must hold
 
 MOST_MAPS = 40_000  # of the 65,530 that Linux allows by default
 
@@ -17,8 +20,7 @@ def pytest_configure(config: pytest.Config) -> None:
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.05)
     # Entries that another process is just writing, or a home that cannot be written to, cost time, not correctness.
     config.addinivalue_line("filterwarnings", "ignore:Error (reading|writing) persistent compilation cache entry")
-    # Networks in tests are tiny and hardly trained: most are no solution. (Said here, since naming the class imports epinn,
-    # which must not happen before jaxtyping's hook is there.)
+    # Networks in tests are tiny and hardly trained: most are no solution.
     config.addinivalue_line("filterwarnings", "ignore::epinn.errors.EpinnWarning")
 
 

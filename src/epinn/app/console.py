@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
@@ -46,7 +46,7 @@ class Bar(Progress):
             disable=quiet or not self._console.is_terminal,
         )
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> "Bar":
         self._bar.start()
         return self
 

@@ -14,7 +14,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jax.typing import ArrayLike
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Num
 
 from ..errors import EpinnError, InputError, shown, unknown_name
 from .jet import Jet, MultiIndex, lower_closure, positive
@@ -157,7 +157,7 @@ class Operator(eqx.Module):
     orders: tuple[MultiIndex, ...] = eqx.field(static=True)
     size: int = eqx.field(static=True)
 
-    def __init__(self, function: Callable[..., Any], names: Names, given: tuple[str, ...] = ()):
+    def __init__(self, function: Any, names: Names, given: tuple[str, ...] = ()):
         self.function, self.names, self.given = function, names, given
         scalars = (*names.coordinates, *names.unknowns, *given)
         self.arguments, self.positional = _arguments(function, {*names.fields, *scalars, *POINT})
@@ -186,7 +186,7 @@ class Operator(eqx.Module):
 
     def __call__(
         self, jet: Jet, x: Float[Array, " d"], unknowns: Mapping[str, Array], given: Mapping[str, Array]
-    ) -> Float[Array, " size"]:
+    ) -> Num[Array, " size"]:
         """The operator at one point, from the jet of all fields there."""
         parts = positive(jet, self.names.positive_columns).parts()  # type: ignore[union-attr]
         value = parts[jet.orders[0]]

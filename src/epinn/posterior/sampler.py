@@ -54,7 +54,7 @@ class Members(FiniteSampler):
     def members(self) -> int:
         return leading_axis(self.solutions)
 
-    def solution(self, index: Int[Array, ""]) -> Solution:
+    def solution(self, index: Int[Array, ""] | int) -> Solution:
         arrays, static = eqx.partition(self.solutions, eqx.is_array)
         member: Solution = eqx.combine(jax.tree.map(lambda leaf: leaf[index], arrays), static)
         return member
@@ -82,7 +82,7 @@ class FewMembers(FiniteSampler):
     def members(self) -> int:
         return self.plain.members
 
-    def solution(self, index: Int[Array, ""]) -> Solution:
+    def solution(self, index: Int[Array, ""] | int) -> Solution:
         shares = (1 - self.factor) / self.members + self.factor * jax.nn.one_hot(index, self.members)
         every = self.plain.solutions
         raw = {name: jnp.tensordot(shares, value, 1) for name, value in every.raw.items()}
