@@ -386,7 +386,7 @@ def test_the_exact_solution_of_a_positive_field_is_itself(x64):
 def test_a_problem_is_shown_in_one_line():
     x = np.linspace(0, 1, 500)
     problem = Problem(LINE, laplace, boundary=0.0, data=Data(x, x), unknowns={"k": 1}, name="rod")
-    assert repr(problem) == "Problem('rod', Box(x=(0, 1)), fields u, unknowns k; equation, boundary, data)"
+    assert repr(problem) == "<Problem 'rod': u for x in (0, 1); equation, boundary, data (500); unknown k>"
 
 
 def test_only_a_field_can_be_positive(rejects):

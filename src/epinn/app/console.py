@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, TypeVar
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
@@ -24,6 +24,9 @@ from .published import DECIMALS, lookup
 from .report.tables import by_field
 
 COLOURS = {"good": "bold green", "fair": "bold yellow", "bad": "bold red"}  # of verdicts, by tone
+
+
+B = TypeVar("B", bound="Bar")
 
 
 class Bar(Progress):
@@ -46,7 +49,7 @@ class Bar(Progress):
             disable=quiet or not self._console.is_terminal,
         )
 
-    def __enter__(self) -> "Bar":
+    def __enter__(self: B) -> B:
         self._bar.start()
         return self
 

@@ -219,7 +219,7 @@ def _at_points(operator: Operator, points: Float[Array, "n d"]) -> Float[Array, 
     return jax.vmap(lambda x: operator(nothing, x, {}, {}))(points)
 
 
-def _arguments(function: Callable[..., Any], known: set[str]) -> tuple[tuple[str, ...], int]:
+def _arguments(function: Any, known: set[str]) -> tuple[tuple[str, ...], int]:
     """The names that a function asks for, and how many of them can only be given by position."""
     if not callable(function):
         raise InputError(f"an operator must be a function of fields and coordinates, not {shown(function)}.")

@@ -36,7 +36,7 @@ class Jet(eqx.Module):
     Many points are a leading axis and need no `vmap`, which would move axes back and forth at every layer.
     """
 
-    stack: Float[Array | np.ndarray, "*points orders size"]
+    stack: Float[Array, "*points orders size"]
     orders: tuple[MultiIndex, ...] = eqx.field(static=True)
 
     @classmethod

@@ -7,6 +7,7 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from ..errors import InputError, unknown_name
@@ -162,6 +163,6 @@ class Solution(eqx.Module):
         """The unknown parameters."""
         return {name: jnp.exp(value) if name in self.positive else value for name, value in self.raw.items()}
 
-    def __call__(self, points: Float[Array, "n d"]) -> Float[Array, "n fields"]:
+    def __call__(self, points: Float[Array | np.ndarray, "n d"]) -> Float[Array, "n fields"]:
         values: Array = in_chunks(jax.vmap(lambda x: positive(self.network(x), self.positive_fields)), points)
         return values

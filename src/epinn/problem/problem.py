@@ -62,7 +62,7 @@ class Problem:
     extra: Any = ()
     fields: Sequence[str] = ("u",)
     positive: Sequence[str] = ()
-    unknowns: Mapping[str, Unknown | float] = field(default_factory=dict)
+    unknowns: Mapping[str, Any] = field(default_factory=dict)
     exact: Callable[..., Any] | None = None
     points: Points = Points()
     name: str = ""
@@ -221,7 +221,7 @@ class Problem:
         """The unknown parameters."""
         return {name: as_unknown(name, unknown) for name, unknown in self.unknowns.items()}
 
-    def exact_at(self, points: Float[Array, "n d"]) -> Float[Array, "n fields"]:
+    def exact_at(self, points: Float[Array | np.ndarray, "n d"]) -> Float[Array, "n fields"]:
         """The exact solution at points, one column per field."""
         if self.exact is None:
             raise InputError(f"{self.name or 'this problem'} has no exact solution; give it one with exact=.")
@@ -276,7 +276,7 @@ def before_softplus(value: Array) -> Array:
     return value + jnp.log(-jnp.expm1(-value))
 
 
-def as_key(key: PRNGKeyArray | int) -> PRNGKeyArray:
+def as_key(key: PRNGKeyArray | int | np.integer) -> PRNGKeyArray:
     """A random key from a seed."""
     return jax.random.key(key) if isinstance(key, int | np.integer) else key
 

@@ -5,12 +5,15 @@ import sys
 
 import pytest
 
-from epinn.app import cli
+from epinn.app import commands
 from epinn.app.published import rows, tables
 
 pytestmark = pytest.mark.usefixtures("tiny_paper")
 
 CHEAP = ("poisson1d", "burgers-noise")
+
+
+REPRODUCE = sys.modules["epinn.app.commands.reproduce"]  # the module; the package has the command under that name
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +26,7 @@ def run(monkeypatch, capsys, *arguments):
     monkeypatch.setattr(sys, "argv", ["epinn", *map(str, arguments)])
     code = 0
     try:
-        cli.main()
+        commands.main()
     except SystemExit as request:
         code = request.code or 0
     printed = capsys.readouterr()
@@ -32,7 +35,7 @@ def run(monkeypatch, capsys, *arguments):
 
 @pytest.fixture
 def epinn(monkeypatch, capsys):
-    monkeypatch.setattr(cli, "_keep_compiled_programs", lambda: None)
+    monkeypatch.setattr(REPRODUCE, "keep_compiled_programs", lambda: None)
     return lambda *arguments: run(monkeypatch, capsys, *arguments)
 
 
@@ -40,9 +43,9 @@ def epinn(monkeypatch, capsys):
 def made(home):
     """Two tables with one seed, by the command."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cli, "_keep_compiled_programs", lambda: None)
+        patch.setattr(REPRODUCE, "keep_compiled_programs", lambda: None)
         patch.setattr(sys, "argv", ["epinn", "reproduce", *CHEAP, "--seeds", "1", "--out", str(home / "rep"), "--json"])
-        cli.main()
+        commands.main()
     return home / "rep"
 
 

@@ -4,6 +4,8 @@ A class that is new among networks or samplers gets a line in `CLASSES`. A name 
 else: files have it. Format 1 (epinn 0.1) had the module and class instead; `FORMAT_1` says what they are called now.
 """
 
+from typing import Any
+
 import equinox as eqx
 
 from ...derivatives.network import MLP, Encoding, Frozen, Solution
@@ -74,7 +76,7 @@ def name_of(found: type) -> str | None:
     return _NAMES.get(found)
 
 
-def class_of(name: str, written_as: int) -> type[eqx.Module]:
+def class_of(name: Any, written_as: int) -> type[eqx.Module]:
     """The class that a file of some format names."""
     current = FORMAT_1.get(name, "") if written_as == 1 else name
     if current not in CLASSES:

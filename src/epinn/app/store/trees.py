@@ -44,7 +44,8 @@ def load_tree(path: Path, programs: Iterable[Program] = ()) -> Any:
     except InputError as error:
         raise InputError(f"{path} cannot be read: {str(error).rstrip('.')}.") from None
     except (OSError, SafetensorError, LookupError, TypeError, ValueError, AttributeError) as error:
-        raise InputError(f"{path} is not a file written by epinn ({type(error).__name__}: {error}).") from None
+        reason = (str(error).strip().splitlines() or [""])[0]
+        raise InputError(f"{path} is not a file written by epinn ({type(error).__name__}: {reason}).") from None
 
 
 def _format(text: str) -> int:
@@ -115,7 +116,7 @@ class _Reader:
         other = "this is not that network" if self.programs else "the network is needed to read it"
         raise InputError(f"it belongs to a network that was trained elsewhere, and {other}")
 
-    def _module(self, name: str, content: Mapping[str, Any]) -> eqx.Module:
+    def _module(self, name: Any, content: Mapping[str, Any]) -> eqx.Module:
         found = class_of(name, self.written_as)
         known = {field.name for field in fields(found)}
         needed = {field.name for field in fields(found) if field.default is MISSING and field.default_factory is MISSING}

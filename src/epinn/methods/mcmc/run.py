@@ -15,7 +15,7 @@ from jaxtyping import Array, Bool, Float, PRNGKeyArray
 from ...posterior.log_density import Target
 from ...progress import Progress
 from ...solve.driver import Call, drive
-from ...solve.seeds import over_seeds
+from ...solve.seeds import Keys, over_seeds
 from .preconditioner import Chart, can_be_charted, charts
 
 # blackjax is imported inside functions: it takes a fifth of a second, which no other method should wait for.
@@ -96,7 +96,7 @@ def sample(
     targets: Target,
     begin: Callable[[], Float[Array, "seeds chains q"]],
     shape: tuple[int, int, int],
-    keys: PRNGKeyArray,
+    keys: Keys,
     progress: Progress,
     stage: str,
 ) -> Trace:
@@ -174,7 +174,7 @@ def _advance(
     targets: Target,
     charts: Chart | None,
     state: _State,
-    keys: PRNGKeyArray,
+    keys: Keys,
     call: Array,
     burning: Bool[Array, ""],
 ) -> tuple[_State, tuple[Array, ...]]:
@@ -213,7 +213,7 @@ class _Walk(eqx.Module):
             averaging = self._updated(averaging, acceptance)
             return (state, averaging), (self.target.field(place(state.position)), acceptance, divergent)
 
-        def thinned(carry: tuple[Any, Any], keys: PRNGKeyArray) -> tuple[tuple[Any, Any], tuple[Array, ...]]:
+        def thinned(carry: tuple[Any, Any], keys: Keys) -> tuple[tuple[Any, Any], tuple[Array, ...]]:
             carry, watched = jax.lax.scan(one_sample, carry, keys)
             return carry, (place(carry[0].position), *watched)
 
