@@ -54,7 +54,7 @@ class Members(FiniteSampler):
     def members(self) -> int:
         return leading_axis(self.solutions)
 
-    def solution(self, index: Int[Array, ""]) -> Solution:
+    def solution(self, index: Int[Array, ""] | int) -> Solution:
         arrays, static = eqx.partition(self.solutions, eqx.is_array)
         member: Solution = eqx.combine(jax.tree.map(lambda leaf: leaf[index], arrays), static)
         return member
@@ -73,20 +73,25 @@ class FewMembers(FiniteSampler):
 
     @classmethod
     def of(cls, plain: Members, number: int) -> "FewMembers":
-        from scipy.stats import t  # imported here: it costs a fifth of a second before anything can start
-
-        widening = t.ppf((1 + LEVEL) / 2, number - 1) / quantile(LEVEL)
-        return cls(plain, float(widening * math.sqrt((1 + 1 / number) * number / (number - 1))))
+        return cls(plain, widening(number))
 
     @property
     def members(self) -> int:
         return self.plain.members
 
-    def solution(self, index: Int[Array, ""]) -> Solution:
+    def solution(self, index: Int[Array, ""] | int) -> Solution:
         shares = (1 - self.factor) / self.members + self.factor * jax.nn.one_hot(index, self.members)
         every = self.plain.solutions
         raw = {name: jnp.tensordot(shares, value, 1) for name, value in every.raw.items()}
         return dataclasses.replace(every, network=Mixture(every.network, shares), raw=raw)
+
+
+def widening(number: int) -> float:
+    """What the deviations of so many members are multiplied by: Student's interval over the Gaussian one."""
+    from scipy.stats import t  # imported here: it costs a fifth of a second before anything can start
+
+    ratio = t.ppf((1 + LEVEL) / 2, number - 1) / quantile(LEVEL)
+    return float(ratio * math.sqrt((1 + 1 / number) * number / (number - 1)))
 
 
 @final
