@@ -14,7 +14,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jax.typing import ArrayLike
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Num
 
 from ..errors import EpinnError, InputError, shown, unknown_name
 from .jet import Jet, MultiIndex, lower_closure, positive
@@ -157,7 +157,7 @@ class Operator(eqx.Module):
     orders: tuple[MultiIndex, ...] = eqx.field(static=True)
     size: int = eqx.field(static=True)
 
-    def __init__(self, function: Callable[..., Any], names: Names, given: tuple[str, ...] = ()):
+    def __init__(self, function: Any, names: Names, given: tuple[str, ...] = ()):
         self.function, self.names, self.given = function, names, given
         scalars = (*names.coordinates, *names.unknowns, *given)
         self.arguments, self.positional = _arguments(function, {*names.fields, *scalars, *POINT})
@@ -186,7 +186,7 @@ class Operator(eqx.Module):
 
     def __call__(
         self, jet: Jet, x: Float[Array, " d"], unknowns: Mapping[str, Array], given: Mapping[str, Array]
-    ) -> Float[Array, " size"]:
+    ) -> Num[Array, " size"]:
         """The operator at one point, from the jet of all fields there."""
         parts = positive(jet, self.names.positive_columns).parts()  # type: ignore[union-attr]
         value = parts[jet.orders[0]]
@@ -208,18 +208,18 @@ class Operator(eqx.Module):
             raise InputError(f"{_describe(self.function)} must return a number or a tuple of numbers.") from None
 
 
-def at_points(function: Callable[..., Any], coordinates: tuple[str, ...], points: Float[Array, "n d"]) -> Float[Array, "n k"]:
+def at_points(function: Callable[..., Any], coordinates: tuple[str, ...], points: Float[Array, "n d"]) -> Num[Array, "n k"]:
     """A known function of the coordinates (by name, or of `p`, the whole point), one row per point."""
     return _at_points(Operator(function, Names(fields=(), coordinates=coordinates)), points)
 
 
 @eqx.filter_jit
-def _at_points(operator: Operator, points: Float[Array, "n d"]) -> Float[Array, "n k"]:
+def _at_points(operator: Operator, points: Float[Array, "n d"]) -> Num[Array, "n k"]:
     nothing = Jet(jnp.zeros((1, 0)), ((0,) * points.shape[1],))
     return jax.vmap(lambda x: operator(nothing, x, {}, {}))(points)
 
 
-def _arguments(function: Callable[..., Any], known: set[str]) -> tuple[tuple[str, ...], int]:
+def _arguments(function: Any, known: set[str]) -> tuple[tuple[str, ...], int]:
     """The names that a function asks for, and how many of them can only be given by position."""
     if not callable(function):
         raise InputError(f"an operator must be a function of fields and coordinates, not {shown(function)}.")

@@ -60,7 +60,7 @@ def make_channel(
     condition: Condition,
     context: Context,
     function: Callable[..., Any],
-    target: Target,
+    target: Any,
     points: Float[Array, "n d"],
     given: Mapping[str, Any] | None = None,
     *,
@@ -94,7 +94,7 @@ def make_channel(
     )
 
 
-def _rows(target: Target, domain: Box, points: Array, size: int, label: str) -> Float[Array, "n k"]:
+def _rows(target: Any, domain: Box, points: Array, size: int, label: str) -> Float[Array, "n k"]:
     """Targets as one row per point."""
     if callable(target):
         rows = at_points(target, domain.coordinates, points)

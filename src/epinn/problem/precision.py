@@ -6,7 +6,7 @@ not settled yet is estimated from what a solution leaves over (`solve/noise.py`)
 
 import dataclasses
 from abc import abstractmethod
-from typing import Literal, Self, final
+from typing import Literal, final
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -38,14 +38,14 @@ class Precision(eqx.Module):
         """Whether sigma is used as it is; otherwise it is estimated from what a solution leaves over."""
 
     @abstractmethod
-    def settled(self) -> Self:
+    def settled(self) -> "Precision":
         """The same case with sigma used as it is."""
 
-    def with_sigma(self, sigma: Float[Array, "..."] | float) -> Self:
+    def with_sigma(self, sigma: Float[Array, "..."] | float) -> "Precision":
         """The same case with another sigma, in the shape of this one."""
         return dataclasses.replace(self, sigma=jnp.broadcast_to(jnp.asarray(sigma, self.sigma.dtype), self.sigma.shape))
 
-    def per_point(self, n: int) -> Self:
+    def per_point(self, n: int) -> "Precision":
         """The same case with one sigma for each of `n` points."""
         return dataclasses.replace(self, sigma=jnp.broadcast_to(self.sigma, (n,)))
 

@@ -62,7 +62,7 @@ class Problem:
     extra: Any = ()
     fields: Sequence[str] = ("u",)
     positive: Sequence[str] = ()
-    unknowns: Mapping[str, Unknown | float] = field(default_factory=dict)
+    unknowns: Mapping[str, Any] = field(default_factory=dict)
     exact: Callable[..., Any] | None = None
     points: Points = Points()
     name: str = ""
@@ -276,7 +276,7 @@ def before_softplus(value: Array) -> Array:
     return value + jnp.log(-jnp.expm1(-value))
 
 
-def as_key(key: PRNGKeyArray | int) -> PRNGKeyArray:
+def as_key(key: PRNGKeyArray | int | np.integer[Any]) -> PRNGKeyArray:
     """A random key from a seed."""
     return jax.random.key(key) if isinstance(key, int | np.integer) else key
 
