@@ -27,9 +27,7 @@ pytestmark = pytest.mark.usefixtures("quick_compile")
 
 OLD = Path(__file__).parents[1] / "data" / "format-1"
 RUNS = ("methods", "paper")
-POSTERIORS = [
-    (run, record["method"]) for run in RUNS for record in json.loads((OLD / run / "metrics.json").read_text())["records"]
-]
+RECORDS = {run: json.loads((OLD / run / "metrics.json").read_text())["records"] for run in RUNS}
 FIGURES = ("sharpness", "coverage", "rmse", "nll", "crps", "interval_score")
 
 
