@@ -182,9 +182,9 @@ def test_the_fast_preset_trains_less_than_the_paper():
 
 
 def test_noise_is_read_from_text(rejects):
-    assert numbers(["equation=0.1", "boundary=1e-2"]) == {"equation": 0.1, "boundary": 0.01}
+    assert numbers(["equation=0.1", "boundary=1e-2"], "--sigma", "equation=0.1") == {"equation": 0.1, "boundary": 0.01}
     with rejects("--sigma", "equation=much"):
-        numbers(["equation=much"])
+        numbers(["equation=much"], "--sigma", "equation=0.1")
 
 
 OPTIONAL = {
