@@ -9,7 +9,7 @@ import jax
 import pytest
 from jaxtyping import install_import_hook
 
-install_import_hook("epinn", "shape_checker.checked")  # before epinn is imported: its annotations of types and shapes must hold
+install_import_hook("epinn", "typed.check")  # before epinn is imported: its annotations of types and shapes must hold
 
 MOST_MAPS = 40_000  # of the 65,530 that Linux allows by default
 

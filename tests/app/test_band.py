@@ -1,5 +1,6 @@
 """What a user holds in the hand: asked how far to trust it, shown, saved, loaded, reported."""
 
+import dataclasses
 import inspect
 import io
 import json
@@ -117,6 +118,14 @@ def test_reprs_fit_on_a_screen(band, inverse, pinn):
         assert "\n" not in repr(one)
     assert "poisson1d" in repr(band)
     assert "laplace" in repr(band)
+
+
+def test_a_problem_without_a_name_is_called_by_its_fields(pinn):
+    unnamed = dataclasses.replace(pinn, problem=dataclasses.replace(pinn.problem, name=""))
+    band = epinn.attach(unnamed, method="laplace", settings=FEW)
+    assert band.summary().splitlines()[0] == "u(x), laplace"
+    for one in (band, band.posterior, unnamed):
+        assert "''" not in repr(one)
 
 
 # Shown

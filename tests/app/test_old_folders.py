@@ -28,7 +28,6 @@ pytestmark = pytest.mark.usefixtures("quick_compile")
 OLD = Path(__file__).parents[1] / "data" / "format-1"
 RUNS = ("methods", "paper")
 RECORDS = {run: json.loads((OLD / run / "metrics.json").read_text())["records"] for run in RUNS}
-POSTERIORS = [(run, record["method"]) for run in RUNS for record in RECORDS[run]]
 FIGURES = ("sharpness", "coverage", "rmse", "nll", "crps", "interval_score")
 
 

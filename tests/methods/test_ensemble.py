@@ -7,7 +7,7 @@ import pytest
 
 import epinn
 from epinn.methods.ensemble import EnsembleMethod
-from epinn.posterior.sampler import FewMembers
+from epinn.posterior.sampler import widening
 
 pytestmark = pytest.mark.usefixtures("quick_compile")
 
@@ -56,13 +56,13 @@ def test_the_band_of_few_members_holds_one_more_of_them(number):
     """Constants drawn from a normal distribution: mean +/- 1.96 std of so few of them holds another 95% of the time."""
     rng = np.random.default_rng(0)
     draws = rng.normal(size=(4000, number + 1))
-    factor = FewMembers.of(None, number).factor
+    factor = widening(number)
     mean, std = draws[:, :-1].mean(1), factor * draws[:, :-1].std(1)
     assert np.mean(np.abs(draws[:, -1] - mean) <= 1.96 * std) == pytest.approx(0.95, abs=0.012)
 
 
 def test_few_members_have_the_mean_of_all_and_a_larger_spread(pinn):
-    posterior = epinn.attach(pinn, method="ensemble", settings={"members": 4})
+    posterior = epinn.attach(pinn, method="ensemble", settings={"members": 4}).posterior
     few, plain = posterior.sampler, dataclasses.replace(posterior, sampler=posterior.sampler.plain)
     wide, narrow = posterior.predict(X), plain.predict(X)
     np.testing.assert_allclose(wide.mean, narrow.mean, atol=1e-4)

@@ -93,4 +93,4 @@ def test_mistakes_get_a_sentence(band, call, message):
 
 
 def test_its_repr_is_one_line(band):
-    assert repr(band) == "<Posterior of 'problem' by line: u, k>"
+    assert repr(band) == "<Posterior by line: u, k>"

@@ -367,8 +367,8 @@ def positive_problem():
 def test_a_positive_field_is_positive_in_predictions_and_in_operators(x64):
     problem = positive_problem()
     network = MLP.create(1, (5,), 2, key=jax.random.key(1))
-    solution, x = problem.solution(network), np.linspace(0, 1, 6)[:, None]
-    values, raw = solution(jnp.asarray(x)), jax.vmap(network)(jnp.asarray(x))
+    solution, x = problem.solution(network), jnp.linspace(0, 1, 6)[:, None]
+    values, raw = solution(x), jax.vmap(network)(x)
     np.testing.assert_allclose(values[:, 1], np.log1p(np.exp(raw[:, 1])))
     np.testing.assert_array_equal(values[:, 0], raw[:, 0])
     step = 1e-4
@@ -381,12 +381,6 @@ def test_the_exact_solution_of_a_positive_field_is_itself(x64):
     problem = positive_problem()
     x = jnp.linspace(0, 1, 4)[:, None]
     np.testing.assert_allclose(problem.exact_solution()(x), problem.exact_at(x), rtol=1e-12)
-
-
-def test_a_problem_is_shown_in_one_line():
-    x = np.linspace(0, 1, 500)
-    problem = Problem(LINE, laplace, boundary=0.0, data=Data(x, x), unknowns={"k": 1}, name="rod")
-    assert repr(problem) == "<Problem 'rod': u for x in (0, 1); equation, boundary, data (500); unknown k>"
 
 
 def test_only_a_field_can_be_positive(rejects):

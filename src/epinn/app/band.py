@@ -60,7 +60,8 @@ class Band:
         judged = "" if word is None else f"; {word.word}"
         notes = f"; {number} warning{'s' if number > 1 else ''}" if number else ""
         names = ", ".join([*problem.fields, *problem.unknowns])
-        return f"<Band of {problem.name!r} by {self.method}: {names}{judged}{notes}. More: .summary(), .plot()>"
+        of = f" of {problem.name!r}" if problem.name else ""
+        return f"<Band{of} by {self.method}: {names}{judged}{notes}. More: .summary(), .plot()>"
 
     @property
     def sampler(self) -> Sampler:
@@ -195,7 +196,10 @@ class Band:
         lines.append(("residuals", residuals.removeprefix("residuals: ")))
         lines += [("note", text) for _, text in notes([{**self.record(), "seed": 0}], verdict.why)]
         width = max(len(name) for name, _ in lines)
-        return "\n".join([f"{self.problem.name}, {self.method}", *(f"  {name:<{width}}  {text}" for name, text in lines)])
+        fields = f"{', '.join(self.problem.fields)}({', '.join(self.problem.domain.coordinates)})"
+        return "\n".join(
+            [f"{self.problem.name or fields}, {self.method}", *(f"  {name:<{width}}  {text}" for name, text in lines)]
+        )
 
     def plot(self) -> "Figure":
         """All fields with their bands in one figure. It needs no display: `band.plot().savefig("band.png")`."""

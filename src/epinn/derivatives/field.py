@@ -208,13 +208,13 @@ class Operator(eqx.Module):
             raise InputError(f"{_describe(self.function)} must return a number or a tuple of numbers.") from None
 
 
-def at_points(function: Callable[..., Any], coordinates: tuple[str, ...], points: Float[Array, "n d"]) -> Float[Array, "n k"]:
+def at_points(function: Callable[..., Any], coordinates: tuple[str, ...], points: Float[Array, "n d"]) -> Num[Array, "n k"]:
     """A known function of the coordinates (by name, or of `p`, the whole point), one row per point."""
     return _at_points(Operator(function, Names(fields=(), coordinates=coordinates)), points)
 
 
 @eqx.filter_jit
-def _at_points(operator: Operator, points: Float[Array, "n d"]) -> Float[Array, "n k"]:
+def _at_points(operator: Operator, points: Float[Array, "n d"]) -> Num[Array, "n k"]:
     nothing = Jet(jnp.zeros((1, 0)), ((0,) * points.shape[1],))
     return jax.vmap(lambda x: operator(nothing, x, {}, {}))(points)
 

@@ -164,5 +164,5 @@ class Solution(eqx.Module):
         return {name: jnp.exp(value) if name in self.positive else value for name, value in self.raw.items()}
 
     def __call__(self, points: Float[Array | np.ndarray, "n d"]) -> Float[Array, "n fields"]:
-        values: Array = in_chunks(jax.vmap(lambda x: positive(self.network(x), self.positive_fields)), points)
+        values: Array = in_chunks(jax.vmap(lambda x: positive(self.network(x), self.positive_fields)), jnp.asarray(points))
         return values

@@ -35,7 +35,7 @@ class LinearisedMembers(FiniteSampler):
     def members(self) -> int:
         return leading_axis(self.changes)
 
-    def solution(self, index: Int[Array, ""]) -> Solution:
+    def solution(self, index: Int[Array, ""] | int) -> Solution:
         return changed(self.base, jax.tree.map(lambda leaf: leaf[index], self.changes))
 
 

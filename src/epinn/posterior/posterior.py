@@ -46,7 +46,8 @@ class Posterior:
     def __repr__(self) -> str:
         problem, number = self.problem, len(self.warnings)
         notes = f"; {number} warning{'s' if number > 1 else ''}" if number else ""
-        return f"<Posterior of {problem.name!r} by {self.method}: {', '.join([*problem.fields, *problem.unknowns])}{notes}>"
+        of = f" of {problem.name!r}" if problem.name else ""
+        return f"<Posterior{of} by {self.method}: {', '.join([*problem.fields, *problem.unknowns])}{notes}>"
 
     def draw(self, key: PRNGKeyArray | int) -> Solution:
         """One function, and the unknowns that go with it."""

@@ -73,10 +73,7 @@ class FewMembers(FiniteSampler):
 
     @classmethod
     def of(cls, plain: Members, number: int) -> "FewMembers":
-        from scipy.stats import t  # imported here: it costs a fifth of a second before anything can start
-
-        widening = t.ppf((1 + LEVEL) / 2, number - 1) / quantile(LEVEL)
-        return cls(plain, float(widening * math.sqrt((1 + 1 / number) * number / (number - 1))))
+        return cls(plain, widening(number))
 
     @property
     def members(self) -> int:
@@ -87,6 +84,14 @@ class FewMembers(FiniteSampler):
         every = self.plain.solutions
         raw = {name: jnp.tensordot(shares, value, 1) for name, value in every.raw.items()}
         return dataclasses.replace(every, network=Mixture(every.network, shares), raw=raw)
+
+
+def widening(number: int) -> float:
+    """What the deviations of so many members are multiplied by: Student's interval over the Gaussian one."""
+    from scipy.stats import t  # imported here: it costs a fifth of a second before anything can start
+
+    ratio = t.ppf((1 + LEVEL) / 2, number - 1) / quantile(LEVEL)
+    return float(ratio * math.sqrt((1 + 1 / number) * number / (number - 1)))
 
 
 @final

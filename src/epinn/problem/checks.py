@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from ..errors import InputError
+from ..errors import EpinnWarning, InputError
 from .domain import Box
 
 
@@ -49,7 +49,7 @@ def as_points(points: Any, domain: Box) -> Float[Array, "n d"]:
         outside = ~domain.contains(np.asarray(array))
         if outside.any():
             where = _outside(np.asarray(array), outside, "points", domain)
-            warnings.warn(f"{where}: the problem says nothing about the solution there.", UserWarning, stacklevel=3)
+            warnings.warn(f"{where}: the problem says nothing about the solution there.", EpinnWarning, stacklevel=3)
     return array
 
 

@@ -225,7 +225,7 @@ class Problem:
         """The exact solution at points, one column per field."""
         if self.exact is None:
             raise InputError(f"{self.name or 'this problem'} has no exact solution; give it one with exact=.")
-        return at_points(self.exact, self.domain.coordinates, points)
+        return at_points(self.exact, self.domain.coordinates, jnp.asarray(points))
 
     def exact_solution(self) -> Solution:
         """The exact solution as a candidate, unknowns included."""
@@ -276,7 +276,7 @@ def before_softplus(value: Array) -> Array:
     return value + jnp.log(-jnp.expm1(-value))
 
 
-def as_key(key: PRNGKeyArray | int | np.integer) -> PRNGKeyArray:
+def as_key(key: PRNGKeyArray | int | np.integer[Any]) -> PRNGKeyArray:
     """A random key from a seed."""
     return jax.random.key(key) if isinstance(key, int | np.integer) else key
 

@@ -99,7 +99,7 @@ class State(eqx.Module):
     parameters: Float[Array, " p"]
     good: Float[Array, " p"]  # the last parameters whose loss was seen to be fine
     optimizer: Any
-    attention: tuple[Float[Array, " _"], ...]  # one weight for each point of every channel
+    attention: tuple[Float[Array, " _"], ...]  # one weight for each point of every channel, if they are self-adaptive
     key: PRNGKeyArray
     step: Int[Array, ""]
     losses: Float[Array, " channels"]

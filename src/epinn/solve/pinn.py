@@ -51,7 +51,8 @@ class Pinn:
         number = len(self.warnings)
         wrong = self.failure or (f"{number} warning{'s' if number > 1 else ''}" if number else "")
         network = f"{type(self.solution.network).__name__} with {self.size[1]} parameters"
-        return f"<Pinn of {self.problem.name!r}: {network}, {how}{wrong and '; ' + wrong}>"
+        of = f" of {self.problem.name!r}" if self.problem.name else ""
+        return f"<Pinn{of}: {network}, {how}{wrong and '; ' + wrong}>"
 
     def __call__(self, points: Any) -> Float[Array, "n fields"]:
         return self.solution(as_points(points, self.problem.domain))

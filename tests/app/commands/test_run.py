@@ -8,6 +8,8 @@ import pytest
 from command_line import POISSON, TINY, files, good, read, records_in, row, run, strict
 from matplotlib.image import imread
 
+from epinn.judge.wording import metric
+
 PROMISED = {"problem", "method", "noise", "seed", "sharpness", "coverage", "rmse", "time_s", "time_uq_s"}
 
 
@@ -62,7 +64,7 @@ def test_a_run_leaves_no_hidden_or_temporary_files(single):
 def test_a_run_shows_a_table_and_where_the_results_are(single):
     process, folder = single
     (record,) = records_in(folder)
-    assert f"{record['rmse']:.4f}" in row(process.out, "epinet")[0]
+    assert metric("rmse", record["rmse"]) in row(process.out, "epinet")[0]
     assert process.out.splitlines()[-1] == "results: out"
 
 

@@ -47,7 +47,7 @@ def test_mean_and_sd_agree_with_the_closed_form_posterior(per_point):
             "adapt": False,
             "precondition": False,
             "step_size": 0.02,
-            "leapfrog": 8,  # neither half a revolution nor a whole one in any direction
+            "leapfrog": 5,  # far from half a revolution, where the scale of a Gaussian never mixes
             "burn_in": 300,
             "samples": 4000,
             "chains": 4,
@@ -96,7 +96,7 @@ def test_unknown_noise_is_inferred_with_the_weights():
     problem = epinn.Problem(domain=epinn.Box(x=(-1, 1)), equation=(), data=epinn.Data(x, 0.5 * x + 0.2 * rng.normal(size=200)))
     pinn = epinn.fit(problem, base=Base(hidden=(), epochs=500, learning_rate=1e-2, newton=0, restarts=0))
     for start in ("spread", "prior"):
-        band = epinn.attach(pinn, problem, "hmc", settings={"chains": 2, "start": start})
+        band = epinn.attach(pinn, problem, "hmc", settings={"chains": 2, "start": start, "samples": 1500})
         assert abs(band.sigmas["data"] - 0.2) < 0.03
         assert band.noise["u"] == pytest.approx(band.sigmas["data"])
         assert band.diagnostics["rhat"] < 1.01
@@ -115,7 +115,7 @@ def test_a_chain_whose_steps_are_too_long_for_where_it_is_leaves_if_they_vary(va
 def test_lengths_of_dynamic_trajectories_vary_within_their_bounds():
     kernel = DynamicTrajectory(20)
     steps = [int(kernel._steps(key, jnp.asarray(0.4))) for key in jax.random.split(jax.random.key(0), 200)]
-    assert min(steps) == 4  # a quarter of a revolution, 1.6
+    assert min(steps) == 5  # just above a quarter of a revolution, 1.6
     assert 12 <= max(steps) <= 16
     assert int(kernel._steps(jax.random.key(0), jnp.asarray(0.01))) == 20
     assert int(kernel._steps(jax.random.key(0), jnp.asarray(100.0))) == 1

@@ -14,7 +14,8 @@ from .run import Density, Kernel
 
 QUARTER = 1.6  # of a revolution: the trajectory that takes a Gaussian of unit width farthest from where it was
 LONGER = 4.0  # at most, times that: directions that the chart held back need a longer way
-SHORTEST, LONGEST = 0.5, 1.2  # step sizes of trajectories whose number of steps is fixed, in parts of the adapted one
+FIXED_SIZES = (0.5, 1.2)  # of steps where their number is fixed, in parts of the adapted size
+DYNAMIC_SIZES = (0.8, 1.2)  # where it varies too
 
 
 class FixedTrajectory(Kernel):
@@ -37,7 +38,7 @@ class FixedTrajectory(Kernel):
 
         if self.varied:
             key, size_key = jax.random.split(key)
-            step_size = step_size * jax.random.uniform(size_key, minval=SHORTEST, maxval=LONGEST)
+            step_size = step_size * _between(size_key, FIXED_SIZES)
         step = blackjax.hmc(density, step_size, jnp.ones(state.position.size), self.leapfrog).step
         state, info = step(key, state)
         return state, info.acceptance_rate, info.is_divergent
@@ -46,7 +47,8 @@ class FixedTrajectory(Kernel):
 class DynamicTrajectory(Kernel):
     """Trajectories of random length, between a quarter of a revolution and a few of them, of at most `leapfrog` steps.
 
-    The lengths are in units of charts, in which the posterior is about one wide.
+    The lengths are in units of charts, in which the posterior is about one wide. The size of the steps varies as well, for the
+    reason above.
     """
 
     leapfrog: int = eqx.field(static=True)
@@ -59,6 +61,8 @@ class DynamicTrajectory(Kernel):
     def __call__(self, density: Density, state: Any, key: PRNGKeyArray, step_size: Array) -> tuple[Any, Array, Array]:
         import blackjax
 
+        key, size_key = jax.random.split(key)
+        step_size = step_size * _between(size_key, DYNAMIC_SIZES)
         step = blackjax.dynamic_hmc(
             density,
             step_size,
@@ -72,6 +76,10 @@ class DynamicTrajectory(Kernel):
     def _steps(self, key: PRNGKeyArray, step_size: Array) -> Int[Array, ""]:
         length = QUARTER * LONGER ** jax.random.uniform(key)
         return jnp.clip(jnp.ceil(length / step_size), 1, self.leapfrog).astype(int)
+
+
+def _between(key: PRNGKeyArray, bounds: tuple[float, float]) -> Float[Array, ""]:
+    return jax.random.uniform(key, minval=bounds[0], maxval=bounds[1])
 
 
 @final
