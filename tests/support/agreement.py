@@ -41,3 +41,14 @@ def disagreement(converted, points):
     theirs = by_source(converted, points)
     assert all(mine.dtype == points.dtype for mine in ours)
     return [float(np.max(np.abs(a - b)) / (np.max(np.abs(b)) or 1)) for a, b in zip(ours, theirs, strict=False)]
+
+
+def rounding(converted, points):
+    """The relative error of single precision alone, the source's or ours, whichever is larger."""
+    double = points.astype(np.float64)
+    with jax.enable_x64(True):
+        exact = by_jax(converted, double) if converted.derivatives else (values(converted, double),)
+    ours = by_jax(converted, points) if converted.derivatives else (values(converted, points),)
+    pairs = zip((ours, by_source(converted, points)), (exact, by_source(converted, double)), strict=True)
+    lost = [[float(np.max(np.abs(a - b)) / (np.max(np.abs(b)) or 1)) for a, b in zip(*pair, strict=True)] for pair in pairs]
+    return [max(both) for both in zip(*lost, strict=True)]
