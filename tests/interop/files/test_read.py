@@ -132,11 +132,7 @@ def module(torch):
 
 def test_without_pytorch_it_says_what_to_install(tmp_path, rejects, monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
-<<<<<<< HEAD
-    (tmp_path / "state.pt").write_bytes(b"PK weights")
-=======
     (tmp_path / "state.pt").write_bytes(b"weights")
->>>>>>> main
     with rejects("pip", "torch"):
         read(tmp_path / "state.pt", ARCHITECTURE)
 
