@@ -30,6 +30,7 @@ from ..problem.conditions import Data
 from ..problem.problem import Problem
 from ..progress import Progress
 from ..solve.pinn import Pinn
+from ..solve.seeds import Keys
 from .bands import BANDS, named
 from .method import Method, Traits
 
@@ -108,7 +109,7 @@ class ConformalMethod(Method):
             held_out=math.ceil(self.level / (1 - self.level) - 1e-9),  # fewer have no quantile of this level
         )
 
-    def attach(self, pinns: Sequence[Pinn], keys: PRNGKeyArray, progress: Progress) -> list[Posterior]:
+    def attach(self, pinns: Sequence[Pinn], keys: Keys, progress: Progress) -> list[Posterior]:
         found = self.inner.attach(pinns, keys, progress)
         return [self._scaled(pinn, inner) for pinn, inner in zip(pinns, found, strict=True)]
 

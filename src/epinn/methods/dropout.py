@@ -24,7 +24,7 @@ from ..progress import Progress
 from ..solve.config import create_solutions, purposes
 from ..solve.objective import Objective
 from ..solve.pinn import Pinn
-from ..solve.seeds import stack, unstack
+from ..solve.seeds import Keys, stack, unstack
 from ..solve.stages import train_solution
 from .method import Method, Traits
 
@@ -100,7 +100,7 @@ class DropoutMethod(Method):
     def traits(self) -> Traits:
         return Traits(uses_base=self.during == "prediction")
 
-    def attach(self, pinns: Sequence[Pinn], keys: PRNGKeyArray, progress: Progress) -> list[Posterior]:
+    def attach(self, pinns: Sequence[Pinn], keys: Keys, progress: Progress) -> list[Posterior]:
         size, problem = len(pinns), pinns[0].problem
         for pinn in pinns:
             _mlp(pinn.solution)

@@ -24,7 +24,7 @@ from ..problem.channel import Channel
 from ..progress import Progress
 from ..solve.config import Base, fold_in, purposes
 from ..solve.pinn import Pinn, bayesian_prior
-from ..solve.seeds import chosen, over_seeds, runs_once, stack
+from ..solve.seeds import Keys, chosen, over_seeds, runs_once, stack
 from ..solve.stages import Fit, Task, fit_with_restarts
 from ..solve.whitened import Prior
 from .method import Memory, Method, Traits, check_positive, prior_width
@@ -66,7 +66,7 @@ class EnsembleMethod(Method):
         memory = Memory(kept_rows=8 * self.members, kept_parameters=8 * self.members, settings="ensemble.members")
         return Traits(retrains=True, uses_sigma=True, prior_sd=self.prior_sd, memory=memory)
 
-    def attach(self, pinns: Sequence[Pinn], keys: PRNGKeyArray, progress: Progress) -> list[Posterior]:
+    def attach(self, pinns: Sequence[Pinn], keys: Keys, progress: Progress) -> list[Posterior]:
         everyone = [pinn for pinn in pinns for _ in range(self.members)]
         problems = [pinn.problem.with_points(resample=0) for pinn in everyone]
         member_keys = _repeated(keys, self.members)
@@ -142,13 +142,13 @@ def _sampler(solutions: Solution, number: int) -> Sampler:
 
 
 @runs_once
-def _repeated(keys: PRNGKeyArray, number: int) -> PRNGKeyArray:
+def _repeated(keys: Keys, number: int) -> Keys:
     """So many keys from each."""
     return jax.vmap(lambda key: jax.random.split(key, number))(keys).reshape(-1)
 
 
 @runs_once
-def _perturbed(channels: tuple[Channel, ...], keys: PRNGKeyArray) -> tuple[Channel, ...]:
+def _perturbed(channels: tuple[Channel, ...], keys: Keys) -> tuple[Channel, ...]:
     def one(channels: tuple[Channel, ...], key: PRNGKeyArray) -> tuple[Channel, ...]:
         return tuple(c.perturbed(k) for c, k in zip(channels, jax.random.split(key, len(channels)), strict=True))
 
@@ -156,7 +156,7 @@ def _perturbed(channels: tuple[Channel, ...], keys: PRNGKeyArray) -> tuple[Chann
 
 
 @runs_once
-def _drawn(prior: Prior, keys: PRNGKeyArray) -> Solution:
+def _drawn(prior: Prior, keys: Keys) -> Solution:
     """One draw of the prior per seed."""
 
     def one(prior: Prior, key: PRNGKeyArray) -> Solution:

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, final
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Int, PRNGKeyArray
+from jaxtyping import Array, Int
 
 from ..derivatives.network import Solution
 from ..errors import InputError
@@ -21,6 +21,7 @@ from ..posterior.posterior import Posterior
 from ..posterior.sampler import FiniteSampler, leading_axis
 from ..progress import Progress
 from ..solve.pinn import Pinn
+from ..solve.seeds import Keys
 from .method import Method, Traits, check_positive, memory_of_changes, prior_width
 
 
@@ -60,7 +61,7 @@ class LaplaceMethod(Method):
         memory = memory_of_changes(self.samples, "laplace.samples")
         return Traits(uses_sigma=True, is_linearised=True, prior_sd=self.prior_sd, memory=memory)
 
-    def attach(self, pinns: Sequence[Pinn], keys: PRNGKeyArray, progress: Progress) -> list[Posterior]:
+    def attach(self, pinns: Sequence[Pinn], keys: Keys, progress: Progress) -> list[Posterior]:
         progress(self.name, 0, 1, {})
         changes, seconds = posterior_changes(pinns, keys, ExactDraws(self.samples), prior_width(self.prior_sd, pinns[0]))
         progress(self.name, 1, 1, {})

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from jaxtyping import PRNGKeyArray
 
 from ..derivatives import memory
 from ..errors import InputError
@@ -19,6 +18,7 @@ from ..problem.channel import Channel
 from ..problem.problem import Problem
 from ..progress import Progress
 from ..solve.pinn import Pinn
+from ..solve.seeds import Keys
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class Method(ABC):
         """What the method needs with these settings."""
 
     @abstractmethod
-    def attach(self, pinns: Sequence[Pinn], keys: PRNGKeyArray, progress: Progress) -> list[Posterior]:
+    def attach(self, pinns: Sequence[Pinn], keys: Keys, progress: Progress) -> list[Posterior]:
         """One posterior for each base PINN (one per seed, all of one shape); `keys` has one key for each."""
 
 

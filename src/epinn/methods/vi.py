@@ -26,7 +26,7 @@ from ..posterior.sampler import Sampler
 from ..progress import Progress
 from ..solve.driver import Call, drive
 from ..solve.pinn import Pinn
-from ..solve.seeds import over_seeds, stack, unraveller, unstack
+from ..solve.seeds import Keys, over_seeds, stack, unraveller, unstack
 from .method import Method, Traits, check_positive, prior_width
 
 STEPS_PER_CALL = 100
@@ -89,7 +89,7 @@ class ViMethod(Method):
     def traits(self) -> Traits:
         return Traits(moves_the_network=True, uses_sigma=True, prior_sd=self.prior_sd, tolerance=self.tolerance)
 
-    def attach(self, pinns: Sequence[Pinn], keys: PRNGKeyArray, progress: Progress) -> list[Posterior]:
+    def attach(self, pinns: Sequence[Pinn], keys: Keys, progress: Progress) -> list[Posterior]:
         started = time.perf_counter()
         targets = posteriors_of(pinns, prior_width(self.prior_sd, pinns[0]), self.tolerance)
 
@@ -144,7 +144,7 @@ def _begin(method: ViMethod, targets: Target, solution: Solution) -> State:
 
 
 @eqx.filter_jit
-def _advance(method: ViMethod, targets: Target, state: State, keys: PRNGKeyArray, done: Array) -> tuple[State, Array]:
+def _advance(method: ViMethod, targets: Target, state: State, keys: Keys, done: Array) -> tuple[State, Array]:
     """Some steps of every seed, and the mean bound on the way."""
 
     def one(target: Target, state: State, key: PRNGKeyArray) -> tuple[State, Array]:

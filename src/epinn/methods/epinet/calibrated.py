@@ -21,6 +21,7 @@ from ...posterior.posterior import Posterior
 from ...posterior.sampler import Sampler
 from ...progress import Progress
 from ...solve.pinn import Pinn
+from ...solve.seeds import Keys
 
 
 class TangentSampler(Sampler):
@@ -39,7 +40,7 @@ class TangentSampler(Sampler):
         return changed(self.base, jax.tree.map(jnp.add, self.common, along))
 
 
-def solve(pinns: Sequence[Pinn], keys: PRNGKeyArray, dimensions: int, prior_sd: float, progress: Progress) -> list[Posterior]:
+def solve(pinns: Sequence[Pinn], keys: Keys, dimensions: int, prior_sd: float, progress: Progress) -> list[Posterior]:
     """One posterior for each base PINN, with so many `dimensions` of z and a prior of width `prior_sd` on the weights."""
     progress("epinet", 0, 1, {})
     directions, seconds = posterior_changes(pinns, keys, Directions(dimensions), prior_sd)

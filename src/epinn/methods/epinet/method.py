@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, final
 
-from jaxtyping import PRNGKeyArray
-
 from ...derivatives.network import check_architecture
 from ...errors import InputError, unknown_name
 from ...posterior.posterior import Posterior
 from ...progress import Progress
 from ...solve.adam import Descent
 from ...solve.pinn import Pinn
+from ...solve.seeds import Keys
 from ..method import Memory, Method, Traits, check_positive, memory_of_changes, prior_width
 from . import calibrated, paper
 
@@ -96,7 +95,7 @@ class EpinetMethod(Method):
     def descent(self) -> Descent:
         return Descent(self.epochs, self.learning_rate, self.schedule)
 
-    def attach(self, pinns: Sequence[Pinn], keys: PRNGKeyArray, progress: Progress) -> list[Posterior]:
+    def attach(self, pinns: Sequence[Pinn], keys: Keys, progress: Progress) -> list[Posterior]:
         if self.objective == "calibrated":
             return calibrated.solve(pinns, keys, self.dimensions, prior_width(self.prior_sd, pinns[0]), progress)
         training = paper.Training(self.descent, self.indices_per_step, self.newton, self.newton_indices, joint=self.train_base)

@@ -30,7 +30,7 @@ from ...solve.config import purposes
 from ...solve.gauss_newton import gauss_newton
 from ...solve.objective import Objective, Outcome
 from ...solve.pinn import Pinn
-from ...solve.seeds import over_seeds, runs_once, stack, unstack
+from ...solve.seeds import Keys, over_seeds, runs_once, stack, unstack
 from ...solve.stages import redraw
 
 
@@ -190,7 +190,7 @@ class JointObjective(Objective):
         return jax.vmap(at)(jax.random.split(key, self.indices))
 
 
-def train(pinns: Sequence[Pinn], keys: PRNGKeyArray, shape: Shape, training: Training, progress: Progress) -> list[Posterior]:
+def train(pinns: Sequence[Pinn], keys: Keys, shape: Shape, training: Training, progress: Progress) -> list[Posterior]:
     """One posterior for each base PINN: epinets created and trained, all at once."""
     problem, size = pinns[0].problem, len(pinns)
     base, channels = stack([pinn.solution for pinn in pinns]), stack([pinn.channels for pinn in pinns])
@@ -242,7 +242,7 @@ def _posterior(sampler: Sampler, pinn: Pinn, outcomes: Sequence[Outcome], seed: 
 
 
 @runs_once
-def create(shape: Shape, base: Solution, keys: PRNGKeyArray, dimension: int, fields: int) -> Epinet:
+def create(shape: Shape, base: Solution, keys: Keys, dimension: int, fields: int) -> Epinet:
     def one(base: Solution, key: PRNGKeyArray) -> Epinet:
         learn_key, prior_key, slope_key = jax.random.split(key, 3)
         features = jax.eval_shape(lambda x: epinet_features(base.network, x), jnp.zeros(dimension)).size

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import PRNGKeyArray
 
 from ...errors import InputError, unknown_name
 from ...posterior.log_density import members_of, posteriors_of, size_of
@@ -14,6 +13,7 @@ from ...posterior.posterior import Posterior
 from ...progress import Progress
 from ...solve.config import purposes
 from ...solve.pinn import Pinn
+from ...solve.seeds import Keys
 from ..method import Memory, Method, Traits, check_positive, prior_width
 from .diagnostics import complaints, diagnose
 from .run import Kernel, Schedule, sample
@@ -77,7 +77,7 @@ class ChainMethod(Method):
     def kernel(self) -> Kernel:
         """One transition of the sampler."""
 
-    def attach(self, pinns: Sequence[Pinn], keys: PRNGKeyArray, progress: Progress) -> list[Posterior]:
+    def attach(self, pinns: Sequence[Pinn], keys: Keys, progress: Progress) -> list[Posterior]:
         start_keys, chain_keys = purposes(keys, 2)
         targets = posteriors_of(pinns, prior_width(self.prior_sd, pinns[0]), self.tolerance)
         schedule = Schedule(self.burn_in, self.samples, self.chains, self.thin, self.step_size, self.adapt, self.precondition)

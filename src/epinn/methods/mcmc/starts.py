@@ -16,7 +16,7 @@ from ...progress import Progress
 from ...solve.gauss_newton import gauss_newton
 from ...solve.objective import PinnObjective
 from ...solve.pinn import Pinn
-from ...solve.seeds import over_seeds, stack, unraveller
+from ...solve.seeds import Keys, over_seeds, stack, unraveller
 from ...solve.whitened import Prior
 from .preconditioner import can_be_charted, weighted_at
 
@@ -35,7 +35,7 @@ class Disturbed(eqx.Module):
 
 
 def starts(
-    kind: str, pinns: Sequence[Pinn], targets: Target, keys: PRNGKeyArray, chains: int, progress: Progress, stage: str
+    kind: str, pinns: Sequence[Pinn], targets: Target, keys: Keys, chains: int, progress: Progress, stage: str
 ) -> Float[Array, "seeds chains q"]:
     """The first positions of all chains."""
     if kind == "xavier":
@@ -50,7 +50,7 @@ def starts(
 
 
 def _spread(
-    targets: Target, begin: Float[Array, "seeds chains q"], keys: PRNGKeyArray, progress: Progress, stage: str
+    targets: Target, begin: Float[Array, "seeds chains q"], keys: Keys, progress: Progress, stage: str
 ) -> Float[Array, "seeds chains q"]:
     """The trained network refitted to targets and priors that are disturbed, differently for every chain.
 
@@ -80,7 +80,7 @@ def _spread(
 
 
 @eqx.filter_jit
-def _disturb(targets: Target, begin: Float[Array, "seeds chains q"], keys: PRNGKeyArray) -> Disturbed:
+def _disturb(targets: Target, begin: Float[Array, "seeds chains q"], keys: Keys) -> Disturbed:
     def one(target: Target, vector: Float[Array, " q"], key: PRNGKeyArray) -> Disturbed:
         position = target.position(vector)
         prior_key, noise_key = jax.random.split(key)
