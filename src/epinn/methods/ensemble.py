@@ -142,7 +142,7 @@ def _sampler(solutions: Solution, number: int) -> Sampler:
 
 
 @runs_once
-def _repeated(keys: Keys, number: int) -> PRNGKeyArray:
+def _repeated(keys: Keys, number: int) -> Keys:
     """So many keys from each."""
     return jax.vmap(lambda key: jax.random.split(key, number))(keys).reshape(-1)
 

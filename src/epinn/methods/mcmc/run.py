@@ -14,7 +14,7 @@ from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
 from ...posterior.log_density import Target
 from ...progress import Progress
-from ...solve.driver import Call, drive
+from ...solve.driver import Call, Driven, drive
 from ...solve.seeds import Keys, over_seeds
 from .preconditioner import Chart, can_be_charted, charts
 
@@ -131,6 +131,11 @@ def sample(
         progress=progress,
         started=started,
     )
+    return _trace(schedule, driven)
+
+
+def _trace(schedule: Schedule, driven: Driven[_State]) -> Trace:
+    """What the calls after burn-in have recorded, without what they made beyond what was asked for."""
     limits = [schedule.samples // schedule.thin or 1, *[schedule.samples] * 3]
     joined = (np.concatenate(parts, axis=2) for parts in zip(*driven.records, strict=True))
     stored, field, acceptance, divergent = (part[:, :, :n] for part, n in zip(joined, limits, strict=True))
@@ -209,8 +214,10 @@ class _Walk(eqx.Module):
 
         def one_sample(carry: tuple[Any, Any], key: PRNGKeyArray) -> tuple[tuple[Any, Any], tuple[Array, ...]]:
             state, averaging = carry
-            state, acceptance, divergent = self.kernel(density, state, key, self._step(step_size, averaging))
-            averaging = self._updated(averaging, acceptance)
+            state, acceptance, divergent = self.kernel(
+                density, state, key, _step(self.schedule, self.burning, step_size, averaging)
+            )
+            averaging = _updated(self.schedule, self.burning, averaging, acceptance)
             return (state, averaging), (self.target.field(place(state.position)), acceptance, divergent)
 
         def thinned(carry: tuple[Any, Any], keys: Keys) -> tuple[tuple[Any, Any], tuple[Array, ...]]:
@@ -222,16 +229,20 @@ class _Walk(eqx.Module):
         (state, averaging), (stored, *watched) = jax.lax.scan(thinned, first, draws)
         return (state.position, averaging), (stored, *(w.reshape(-1, *w.shape[2:]) for w in watched))
 
-    def _step(self, step_size: Array, averaging: Any) -> Array:
-        if not self.schedule.adapt:
-            return step_size
-        return jnp.where(self.burning, jnp.exp(averaging.log_step_size), step_size)
 
-    def _updated(self, averaging: Any, acceptance: Array) -> Any:
-        from blackjax.adaptation.step_size import dual_averaging_adaptation
+def _step(schedule: Schedule, burning: Bool[Array, ""], step_size: Float[Array, ""], averaging: Any) -> Float[Array, ""]:
+    """The size of the next step."""
+    if not schedule.adapt:
+        return step_size
+    return jnp.where(burning, jnp.exp(averaging.log_step_size), step_size)
 
-        if not self.schedule.adapt:
-            return averaging
-        _, update, _ = dual_averaging_adaptation(ACCEPTED)
-        updated = update(averaging, jnp.nan_to_num(acceptance))
-        return jax.tree.map(lambda new, old: jnp.where(self.burning, new, old).astype(old.dtype), updated, averaging)
+
+def _updated(schedule: Schedule, burning: Bool[Array, ""], averaging: Any, acceptance: Float[Array, ""]) -> Any:
+    """What dual averaging knows after a step; it learns in burn-in only."""
+    from blackjax.adaptation.step_size import dual_averaging_adaptation
+
+    if not schedule.adapt:
+        return averaging
+    _, update, _ = dual_averaging_adaptation(ACCEPTED)
+    updated = update(averaging, jnp.nan_to_num(acceptance))
+    return jax.tree.map(lambda new, old: jnp.where(burning, new, old).astype(old.dtype), updated, averaging)
