@@ -14,7 +14,7 @@ from typing import Any, ClassVar, final
 import equinox as eqx
 import jax
 import numpy as np
-from jaxtyping import PRNGKeyArray
+from jaxtyping import Array, Key, PRNGKeyArray
 
 from ..derivatives.network import Solution, trainable
 from ..errors import InputError, unknown_name
@@ -142,7 +142,7 @@ def _sampler(solutions: Solution, number: int) -> Sampler:
 
 
 @runs_once
-def _repeated(keys: Keys, number: int) -> Keys:
+def _repeated(keys: Keys, number: int) -> Key[Array, " members"]:
     """So many keys from each."""
     return jax.vmap(lambda key: jax.random.split(key, number))(keys).reshape(-1)
 
