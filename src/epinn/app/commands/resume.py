@@ -21,7 +21,7 @@ def resume(folder: Folder, json: Json = False) -> None:
         return
     try:
         plan = Plan.from_description(description)
-    except LookupError as error:
-        raise InputError(f"{folder / 'run.json'} does not describe a whole run: it has no {error}.") from None
+    except InputError as error:
+        raise InputError(f"{folder}: {error}") from None
     match_precision(plan)
     execute(plan, existing, json)

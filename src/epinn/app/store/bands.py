@@ -107,7 +107,10 @@ def load_band(path: Path, problem: Problem, programs: Iterable[Program] = ()) ->
 def load_run(path: Path, method: str | None, seed: int | None) -> StoredBand:
     """The band of one method and seed out of a run folder; the only one if there is no choice."""
     folder = RunFolder.open(path)
-    whole = Plan.from_description(folder.read_json("run.json"))
+    try:
+        whole = Plan.from_description(folder.read_json("run.json"))
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
     record = _chosen(folder, method, seed)
     plan = dataclasses.replace(whole, methods=(record["method"],), seeds=(record["seed"],))
     chosen = plan.settings.methods[record["method"]]
