@@ -1,5 +1,6 @@
 """The Python code of README and guide runs as it stands, page by page, on a network that is trained for a moment only."""
 
+import functools
 import re
 from pathlib import Path
 
@@ -26,7 +27,7 @@ def blocks(page: str) -> list[str]:
 @pytest.mark.usefixtures("quick_compile")
 def test_code_runs(page, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setitem(epinn.fit.__kwdefaults__, "base", BRIEF)
+    monkeypatch.setattr(epinn, "fit", functools.partial(epinn.fit, base=BRIEF))
     names: dict = {"model": MODEL}
     for code in blocks(page):
         exec(compile(code, page, "exec"), names)

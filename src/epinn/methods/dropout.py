@@ -35,7 +35,7 @@ class MaskedNetwork(AbstractNetwork):
     """A network with its hidden activations multiplied by masks."""
 
     mlp: MLP
-    masks: tuple[Float[Array, " width"], ...]
+    masks: tuple[Float[Array, " _"], ...]
 
     def features(self, x: Value) -> Value:
         return self.mlp.features(x, self.masks)
@@ -59,7 +59,7 @@ class DropoutSampler(Sampler):
             for k, n in zip(keys, mlp.hidden, strict=True)
         )
 
-    def solution(self, index: tuple[Float[Array, " width"], ...]) -> Solution:
+    def solution(self, index: tuple[Float[Array, " _"], ...]) -> Solution:
         return replace(self.base, network=MaskedNetwork(_mlp(self.base), index))
 
 

@@ -73,7 +73,7 @@ MISTAKES = {
     "undefined name": (("run", "broken.py:undefined"), ("name 'sorce' is not defined",)),
     "output is a file": (("run", "poisson1d", *TINY, "--out", "own.py"), ("own.py", "file")),
     "output is foreign": (("run", "poisson1d", *TINY, "--out", "foreign"), ("foreign", "--out")),
-    "resuming a damaged run": (("resume", "damaged"), ("damaged", "run.json")),
+    "resuming a damaged run": (("resume", "damaged"), ("run.json", "settings")),
 }
 
 

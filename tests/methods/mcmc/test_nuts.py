@@ -19,7 +19,7 @@ def pinn():
 
 def test_it_finds_the_length_of_its_trajectories_itself(pinn):
     """Steps a tenth of what they might be: trajectories of many of them still mix at once."""
-    band = epinn.attach(pinn, method="nuts", settings={"adapt": False, "step_size": 0.1, "burn_in": 20, "samples": 200})
+    band = epinn.attach(pinn, method="nuts", settings={"adapt": False, "step_size": 0.1, "burn_in": 20, "samples": 800})
     assert band.diagnostics["rhat"] < 1.05
     assert band.diagnostics["ess"] > 200
     assert band.warnings == ()

@@ -12,7 +12,8 @@ import typer
 LARGEST_SEED = 2**32 - 1  # JAX makes a key of a 32-bit seed without double precision
 
 
-def _folder(text: str) -> Path:
+def _folder(given: str | Path) -> Path:
+    text = str(given)
     if not text.strip():
         raise typer.BadParameter("a folder needs a name, as in --out runs/mine.")
     return Path(text)

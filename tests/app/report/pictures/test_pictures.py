@@ -31,7 +31,7 @@ def evaluation(problem: Problem, k: int = 0, *, spread: bool = True, count: int 
     truth = None if problem.exact is None else np.asarray(problem.exact_at(points))
     values = np.cos(points.sum(axis=1))[:, None] * np.ones(len(problem.fields)) if truth is None else truth
     draws = 0.1 + spread * 0.01 * (k + 1) * np.linspace(-2, 2, 500)
-    found = Prediction(draws.mean(), draws.std() if spread else np.zeros(()), samples=draws)
+    found = Prediction(np.asarray(draws.mean()), np.asarray(draws.std() if spread else 0.0), samples=draws)
     return Evaluation(
         problem=problem,
         label=f"method {k}",
