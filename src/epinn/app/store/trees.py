@@ -113,7 +113,7 @@ class _Reader:
             raise InputError(
                 "it belongs to a network that was trained elsewhere, and was written by an older epinn: attach again"
             )
-        other = "this is not that network" if self.programs else "the network is needed to read it: pass it too (model=)"
+        other = "this is not that network" if self.programs else "the network is needed to read it: pass it as model=..."
         raise InputError(f"it belongs to a network that was trained elsewhere, and {other}")
 
     def _module(self, name: Any, content: Mapping[str, Any]) -> eqx.Module:
