@@ -164,6 +164,7 @@ def same(one, other):
     assert (one.pinn.base, one.pinn.weights) == (other.pinn.base, other.pinn.weights)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["laplace", "epinet", "dropout", "hmc"])
 def test_a_band_comes_back_from_its_file(method, pinn, problem, tmp_path):
     small = {

@@ -65,6 +65,7 @@ def test_an_old_run_is_shown_with_its_figures(folder):
         assert f'data-value="{record["sharpness"]}"' in page
 
 
+@pytest.mark.slow
 def test_an_old_run_is_gone_on_with_and_nothing_is_computed_again(folder):
     before = folder.records()
     assert execute(plan_of(folder), folder, Silent()) == before

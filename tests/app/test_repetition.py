@@ -15,7 +15,7 @@ from epinn.app.source import Source, find
 from epinn.judge.calibration import Redraw, summarise
 from epinn.progress import Progress
 
-pytestmark = pytest.mark.usefixtures("quick_compile")
+pytestmark = [pytest.mark.usefixtures("quick_compile"), pytest.mark.slow]
 
 TINY = {
     "base.hidden": (8,),

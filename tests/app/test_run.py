@@ -15,6 +15,8 @@ from epinn.app.source import find
 from epinn.app.store.run_folder import RunFolder
 from epinn.app.store.trees import load_tree
 
+pytestmark = pytest.mark.slow
+
 TINY = {
     "base.hidden": (8, 8),
     "base.epochs": 20,

@@ -43,6 +43,7 @@ FUNCTIONS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_functions_are_called_as_they_want_to_be(problem, name):
     pinn = adopt(FUNCTIONS[name], problem)

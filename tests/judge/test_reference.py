@@ -23,6 +23,7 @@ def pinn():
     return epinn.fit(epinn.problems.poisson1d(), base=epinn.Base(newton=50, **BASE))
 
 
+@pytest.mark.slow
 def test_a_wider_tolerance_of_exact_conditions_or_a_wider_prior_makes_it_wider(pinn):
     assert spread(pinn, "hmc", tolerance=5.0) > 1.5 * spread(pinn, "hmc", tolerance=1e-9)
     assert spread(pinn, "vi", tolerance=5.0, prior_sd=0.1) < 0.8 * spread(pinn, "vi", tolerance=5.0)

@@ -37,6 +37,7 @@ def test_it_takes_conditions_as_the_method_does_whose_band_it_is():
     assert float(of_chains.sigma[0]) == pytest.approx(max(float(exact.sigma[0]), 0.01))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("said", [0.1, 0.02])
 def test_new_measurements_are_inside_as_often_as_promised_even_if_the_noise_is_misjudged(said):
     problems = [noisy(seed, said=said) for seed in range(12)]

@@ -95,6 +95,7 @@ def test_a_detached_prior_would_be_noticed(x64, monkeypatch):
     assert errors(whole_network())["u_xx"] > 1e-3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [lambda: poisson1d(0.1), lambda: heat1d_inverse(0.1, collocation=20, sensors=5)])
 def test_what_is_computed_once_for_the_frozen_base_gives_the_residuals_of_the_whole(x64, make):
     problem, key = make(), jax.random.key(3)
@@ -138,6 +139,7 @@ def test_the_base_can_be_trained_on_together_with_the_epinet(trained):
     assert not eqx.tree_equal(sampler.base, pinn.solution)
 
 
+@pytest.mark.slow
 def test_gauss_newton_steps_fit_the_same_indices_better_and_leave_the_base_alone(trained):
     _, problem = trained
     pinn = epinn.fit(problem, base=Base(hidden=(16, 16), epochs=500, newton=60, restarts=0))

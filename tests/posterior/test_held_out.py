@@ -64,6 +64,7 @@ def test_the_noise_of_a_measurement_is_told_apart_from_the_spread(pinn):
         epinn.attach(epinn.fit(bare, base=BASE), method="laplace").predict_measurement([0.5])
 
 
+@pytest.mark.slow
 def test_unknown_noise_is_that_of_the_measurements_they_were_parted_from():
     rng, x = np.random.default_rng(0), np.linspace(0.05, 0.95, 40)
     data = [epinn.Data(x, x + sigma * rng.normal(size=40)) for sigma in (0.01, 0.5)]

@@ -79,6 +79,7 @@ def test_the_base_is_the_mode(pinn):
     np.testing.assert_allclose(pinn(GRID)[:, 0], closed_form(pinn)[0], atol=2e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", NEAR | CHAINS)
 def test_the_spread_is_that_of_the_exact_posterior(pinn, method):
     mean, sd = closed_form(pinn)

@@ -81,6 +81,7 @@ def test_the_jacobian_is_that_of_the_rows(x64):
     np.testing.assert_allclose(*both(vector), rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spread", [None, 0.2])
 @pytest.mark.parametrize("hidden", [(3,), (20,)])  # fewer parameters than rows, and more
 def test_a_step_solves_the_damped_normal_equations(x64, hidden, spread, monkeypatch):

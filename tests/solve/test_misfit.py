@@ -115,6 +115,7 @@ def test_a_fit_that_cannot_succeed_says_so():
     assert "has not found the solution" in text
 
 
+@pytest.mark.slow
 def test_a_seed_that_got_stuck_is_trained_anew_and_the_others_are_left_alone(monkeypatch):
     """The first attempt of seed 1 is ruined: only it is repeated, from other weights, and then it is well."""
     ruined = []

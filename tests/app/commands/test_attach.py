@@ -11,6 +11,8 @@ from safetensors.numpy import load_file, save_file
 import epinn
 from epinn.app.origin import Origin
 
+pytestmark = pytest.mark.slow
+
 MODEL = """
 import jax.numpy as jnp, numpy as np
 

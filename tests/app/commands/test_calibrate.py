@@ -2,7 +2,10 @@
 
 import json
 
+import pytest
 from command_line import SETTINGS, good
+
+pytestmark = pytest.mark.slow
 
 
 def test_calibrate_writes_records_and_picture_and_goes_on_where_it_was(tmp_path):

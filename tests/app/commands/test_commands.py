@@ -77,6 +77,7 @@ MISTAKES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_a_mistake_is_one_line_and_nothing_is_written(own, mistake):
     arguments, words = MISTAKES[mistake]

@@ -13,6 +13,8 @@ import pytest
 from command_line import PATIENCE, POISSON, TINY, good, read, records_in, run, start, strict, without_times
 from safetensors.numpy import load_file
 
+pytestmark = pytest.mark.slow
+
 
 def test_resume_computes_only_what_is_missing(compared, tmp_path):
     shutil.copytree(compared[1], tmp_path / "out")

@@ -1,6 +1,9 @@
 """`epinn report`."""
 
+import pytest
 from command_line import good
+
+pytestmark = pytest.mark.slow
 
 
 def test_a_run_leaves_a_page_and_the_command_writes_it_again(single):

@@ -10,6 +10,8 @@ from matplotlib.image import imread
 
 from epinn.judge.wording import metric
 
+pytestmark = pytest.mark.slow
+
 PROMISED = {"problem", "method", "noise", "seed", "sharpness", "coverage", "rmse", "time_s", "time_uq_s"}
 
 

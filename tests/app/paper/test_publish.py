@@ -8,7 +8,7 @@ import pytest
 from epinn.app import commands
 from epinn.app.published import rows, tables
 
-pytestmark = pytest.mark.usefixtures("tiny_paper")
+pytestmark = [pytest.mark.usefixtures("tiny_paper"), pytest.mark.slow]
 
 CHEAP = ("poisson1d", "burgers-noise")
 

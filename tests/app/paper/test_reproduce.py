@@ -11,7 +11,7 @@ from epinn.app.paper import reproduce
 from epinn.app.paper.reproduce import Reproduction, studies
 from epinn.app.published import rows
 
-pytestmark = pytest.mark.usefixtures("tiny_paper")
+pytestmark = [pytest.mark.usefixtures("tiny_paper"), pytest.mark.slow]
 
 CHOSEN = [row for row in rows("poisson1d") if row.setting.get("dropout.rate") != 0.1]  # 8 rows, all methods
 

@@ -84,6 +84,7 @@ def test_a_training_goes_on_where_it_stopped_and_ends_the_same(tmp_path, whole, 
         assert len(a.losses) == len(a.steps)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("at", [100, 500])  # in burn-in, and after
 def test_a_chain_goes_on_where_it_stopped_and_ends_the_same(tmp_path, whole, eager, at):
     method = epinn.methods.METHODS["hmc"](step_size=1e-3, leapfrog=2, burn_in=400, samples=400, chains=2)

@@ -68,6 +68,7 @@ def refuses(path):
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_a_stored_sampler_predicts_the_same_to_the_bit(tmp_path, posteriors, method):
     posterior = posteriors[method]

@@ -16,7 +16,7 @@ from epinn.interop.network.imported import Imported, imported
 from epinn.problem.channel import residuals
 from epinn.problems import SHIPPED
 
-pytestmark = pytest.mark.usefixtures("quick_compile")
+pytestmark = [pytest.mark.usefixtures("quick_compile"), pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")

@@ -13,6 +13,8 @@ from epinn.posterior.log_density import posteriors_of
 from epinn.solve.config import Base
 from epinn.solve.pinn import Pinn
 
+pytestmark = pytest.mark.slow
+
 SIGMA = 0.3
 PLAIN = {"start": "trained", "precondition": False}
 

@@ -27,6 +27,7 @@ def test_spread_starts_of_a_linear_problem_are_draws_from_its_posterior():
     np.testing.assert_allclose(found.std(axis=0), np.diag(covariance) ** 0.5, rtol=0.15)
 
 
+@pytest.mark.slow
 def test_refits_that_lost_the_solution_start_at_the_trained_network(monkeypatch):
     monkeypatch.setattr(starts_module, "FAR", -1e9)
     problem = epinn.problems.poisson1d(0.1, collocation=8, sensors=4)
