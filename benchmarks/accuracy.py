@@ -19,7 +19,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from epinn.app.presets import PAPER
+from epinn.app.plan.presets import PAPER
 from epinn.derivatives.network import Solution, trainable
 from epinn.judge.evaluation import grid
 from epinn.problem.problem import Problem

@@ -13,7 +13,7 @@ import jax
 import numpy as np
 
 import epinn
-from epinn.app.source import find
+from epinn.app.plan.source import find
 
 PROBLEMS = ("poisson1d-nonlinear",)
 METHODS = ("laplace", "epinet", "vi")

@@ -5,8 +5,8 @@ import argparse
 import json
 from pathlib import Path
 
-from epinn.app.presets import preset
-from epinn.app.published import lookup
+from epinn.app.plan.presets import preset
+from epinn.app.plan.published import lookup
 
 HEAD = """# Calibration
 

@@ -14,15 +14,15 @@ from pathlib import Path
 import jax
 import numpy as np
 
-from epinn.app.plan import Plan, attach_method, fit_base
-from epinn.app.presets import preset
-from epinn.app.source import find
+from epinn.app.plan.plan import Plan, attach_method, fit_base
+from epinn.app.plan.presets import preset
+from epinn.app.plan.source import find
 from epinn.derivatives.network import trainable
 from epinn.problems import poisson1d
 from epinn.progress import Progress
-from epinn.solve.adam import Descent, Weights, minimise
 from epinn.solve.config import Base, create_solutions
-from epinn.solve.objective import PinnObjective
+from epinn.solve.optimise.adam import Descent, Weights, minimise
+from epinn.solve.optimise.objective import PinnObjective
 from epinn.solve.seeds import stack
 
 PROBLEMS = ("poisson1d", "poisson1d-nonlinear", "porous1d")

@@ -31,9 +31,9 @@ def step(points: int = 1000, width: int = 32, dimension: int = 1) -> Callable[[i
 
     import epinn
     from epinn.derivatives.network import trainable
-    from epinn.solve.adam import Descent, Weights, minimise
     from epinn.solve.config import Base, create_solutions
-    from epinn.solve.objective import PinnObjective
+    from epinn.solve.optimise.adam import Descent, Weights, minimise
+    from epinn.solve.optimise.objective import PinnObjective
     from epinn.solve.seeds import stack
 
     names = "xyz"[:dimension]

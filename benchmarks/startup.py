@@ -16,7 +16,7 @@ from pathlib import Path
 
 FIRST_STEPS = """
 import os, sys
-from epinn import cli
+from epinn.app.commands.experiment import keep_compiled_programs
 from epinn.progress import Progress
 
 class Leave(Progress):
@@ -24,12 +24,12 @@ class Leave(Progress):
         if stage == "training" and step:
             os._exit(0)
 
-import epinn.app.plan, epinn.app.presets, epinn.app.source
-cli._keep_compiled_programs()
-plan = epinn.app.plan.Plan(
-    epinn.app.source.find("poisson1d"), ("epinet",), (0.1,), (0,), epinn.app.presets.preset("fast", "poisson1d")
+from epinn.app.plan import plan as plans, presets, source
+keep_compiled_programs()
+plan = plans.Plan(
+    source.find("poisson1d"), ("epinet",), (0.1,), (0,), presets.preset("fast", "poisson1d")
 )
-epinn.app.plan.fit_base(plan, Leave())
+plans.fit_base(plan, Leave())
 """
 
 

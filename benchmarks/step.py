@@ -26,9 +26,9 @@ from epinn.derivatives.network import MLP, AbstractNetwork, Solution, trainable
 from epinn.methods.epinet import EpinetMethod
 from epinn.methods.epinet.paper import FrozenBaseObjective, create
 from epinn.problems import poisson1d
-from epinn.solve.adam import Descent, Weights, minimise
 from epinn.solve.config import Base, create_solutions
-from epinn.solve.objective import Objective, PinnObjective
+from epinn.solve.optimise.adam import Descent, Weights, minimise
+from epinn.solve.optimise.objective import Objective, PinnObjective
 from epinn.solve.seeds import stack
 
 HERE = Path(__file__).parent

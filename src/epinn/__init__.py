@@ -10,7 +10,9 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from . import problems
-    from .app.band import Band, attach, load
+    from .app.band.attach import attach
+    from .app.band.band import Band
+    from .app.band.load import load
     from .derivatives.memory import limited_to
     from .derivatives.network import Solution
     from .errors import Diverged, EpinnError, EpinnWarning, InputError
@@ -35,8 +37,8 @@ if TYPE_CHECKING:
     from .problem.problem import Problem
     from .problem.shorthand import Unknown
     from .progress import Progress
-    from .solve.adam import Weights
     from .solve.config import Base
+    from .solve.optimise.adam import Weights
     from .solve.pinn import Pinn, fit_seeds
 
 _HOMES = {
@@ -50,7 +52,7 @@ _HOMES = {
     "problem.problem": ("Problem",),
     "problem.shorthand": ("Unknown",),
     "solve.config": ("Base",),
-    "solve.adam": ("Weights",),
+    "solve.optimise.adam": ("Weights",),
     "solve.pinn": ("Pinn", "fit_seeds"),
     "posterior.posterior": ("Posterior",),
     "posterior.statistics": ("Prediction",),
@@ -66,7 +68,9 @@ _HOMES = {
         "ViMethod",
         "fit",
     ),
-    "app.band": ("Band", "attach", "load"),
+    "app.band.band": ("Band",),
+    "app.band.attach": ("attach",),
+    "app.band.load": ("load",),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 _MODULES = {"metrics": "judge.metrics", "problems": "problems"}

@@ -1,7 +1,7 @@
 """What can go wrong in a way that the user can mend. Each message is one line that says what to do next.
 
 Messages name settings and arguments as they are written in Python, `Base(epochs=...)`; the command line puts its own options in
-their place (`app/vocabulary.py`).
+their place (`app/plan/vocabulary.py`).
 """
 
 import difflib

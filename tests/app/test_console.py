@@ -6,9 +6,9 @@ import pytest
 from rich.console import Console
 
 from epinn.app import console
-from epinn.app.plan import Plan
-from epinn.app.presets import preset
-from epinn.app.source import find
+from epinn.app.plan.plan import Plan
+from epinn.app.plan.presets import preset
+from epinn.app.plan.source import find
 
 UNMIXED = "the chains have not mixed (R-hat of the field 2.00): do not trust this band; try more hmc.samples."
 VERDICTS = {

@@ -14,7 +14,7 @@ import pytest
 from safetensors import safe_open
 
 from epinn import Progress
-from epinn.app.plan import Plan, fit_base, reopen_method
+from epinn.app.plan.plan import Plan, fit_base, reopen_method
 from epinn.app.report.run_page import write_report
 from epinn.app.run import execute
 from epinn.app.store.registry import FORMAT_1

@@ -8,10 +8,10 @@ import pytest
 
 import epinn
 from epinn.app import repetition
-from epinn.app.plan import Plan
-from epinn.app.presets import preset
+from epinn.app.plan.plan import Plan
+from epinn.app.plan.presets import preset
+from epinn.app.plan.source import Source, find
 from epinn.app.repetition import calibrate
-from epinn.app.source import Source, find
 from epinn.judge.calibration import Redraw, summarise
 from epinn.progress import Progress
 

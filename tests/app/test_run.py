@@ -8,10 +8,10 @@ import pytest
 
 from epinn import InputError, Progress
 from epinn.app import run
-from epinn.app.plan import Plan
-from epinn.app.presets import preset
+from epinn.app.plan.plan import Plan
+from epinn.app.plan.presets import preset
+from epinn.app.plan.source import find
 from epinn.app.run import execute
-from epinn.app.source import find
 from epinn.app.store.run_folder import RunFolder
 from epinn.app.store.trees import load_tree
 

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import epinn
-from epinn.methods import attach
 from epinn.posterior.held_out import HeldOut, compare_held_out
 
 X = np.linspace(0.1, 0.9, 8)
@@ -47,15 +46,18 @@ def pinn():
 
 
 def test_they_are_compared_in_units_of_spread_and_noise(pinn):
-    posterior = attach(pinn, method="laplace", settings={"samples": 200})
+    posterior = epinn.attach(pinn, method="laplace", settings={"samples": 200}).posterior
     found = compare_held_out(posterior, pinn.data_sigmas)
     at = posterior.predict([0.5], draws=200)
     np.testing.assert_allclose(found.scores, abs(3.0 - at.mean) / np.hypot(at.std, 0.5), rtol=1e-3)
-    assert compare_held_out(attach(pinn, epinn.problems.poisson1d(0.1), "laplace", settings={"samples": 20}), {}) is None
+    assert (
+        compare_held_out(epinn.attach(pinn, epinn.problems.poisson1d(0.1), "laplace", settings={"samples": 20}).posterior, {})
+        is None
+    )
 
 
 def test_the_noise_of_a_measurement_is_told_apart_from_the_spread(pinn):
-    posterior = attach(pinn, method="laplace", settings={"samples": 200})
+    posterior = epinn.attach(pinn, method="laplace", settings={"samples": 200}).posterior
     assert posterior.noise == pinn.field_noise == {"u": pytest.approx(0.1)}
     spread, both = posterior.predict([0.5], draws=200), posterior.predict_measurement([0.5], draws=200)
     np.testing.assert_allclose(both.std, np.hypot(spread.std, 0.1))
@@ -72,7 +74,7 @@ def test_unknown_noise_is_that_of_the_measurements_they_were_parted_from():
         domain=epinn.Box(x=(0, 1)), equation=lambda u: u.x - 1, data=data, points=epinn.Points(collocation=8)
     ).holding_out(0.5, 0)
     pinn = epinn.fit(problem, base=BASE)
-    found = compare_held_out(attach(pinn, method="laplace"), pinn.data_sigmas)
+    found = compare_held_out(epinn.attach(pinn, method="laplace").posterior, pinn.data_sigmas)
     np.testing.assert_allclose([found.noise[0], found.noise[-1]], [0.01, 0.5], rtol=0.5)
 
 
@@ -85,7 +87,7 @@ def test_without_any_noise_to_go_by_nothing_is_compared(rejects):
         points=epinn.Points(collocation=8),
     )
     pinn = epinn.fit(problem, base=BASE)
-    assert compare_held_out(attach(pinn, method="laplace"), pinn.data_sigmas) is None
+    assert compare_held_out(epinn.attach(pinn, method="laplace").posterior, pinn.data_sigmas) is None
     with rejects("noise", "sigma"):
         epinn.attach(pinn, method="conformal")
 

@@ -136,6 +136,6 @@ def test_a_linearised_network_is_the_first_order_expansion(x64):
 
 
 def test_what_is_too_large_is_refused_with_what_to_do(monkeypatch, pinn, rejects):
-    monkeypatch.setattr("epinn.solve.smaller_space.DENSE", 5)
+    monkeypatch.setattr("epinn.solve.optimise.smaller_space.DENSE", 5)
     with rejects("too many", "fewer points", "another method"):
         epinn.attach(pinn, method="laplace")

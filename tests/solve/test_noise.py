@@ -10,7 +10,7 @@ import epinn
 from epinn.derivatives.network import Opaque
 from epinn.problem.channel import describe_noise
 from epinn.solve.noise import estimate_sigma, first_guess
-from epinn.solve.objective import PinnObjective
+from epinn.solve.optimise.objective import PinnObjective
 from epinn.solve.pinn import bayesian_prior, estimated_channels
 from epinn.solve.seeds import stack
 

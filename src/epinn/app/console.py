@@ -19,8 +19,8 @@ from ..judge.wording import COLUMNS, PAPER_COLUMNS, fixed, fixed_range, median_a
 from ..progress import Progress
 from .paper.figures import TITLES, panel_title
 from .paper.tables import NAMES, Comparison, counts
-from .plan import Plan, summarise
-from .published import DECIMALS, lookup
+from .plan.plan import Plan, summarise
+from .plan.published import DECIMALS, lookup
 from .report.tables import by_field
 
 COLOURS = {"good": "bold green", "fair": "bold yellow", "bad": "bold red"}  # of verdicts, by tone

@@ -12,8 +12,8 @@ from ..judge.calibration import Redraw, redraw_of
 from ..problem.precision import Exact
 from ..progress import Progress
 from ..solve.pinn import Pinn
-from .plain import digest
-from .plan import Plan, attach_method, fit_base
+from .plan.plain import digest
+from .plan.plan import Plan, attach_method, fit_base
 from .store.files import make_folder, read_json, write_json
 
 AT_ONCE = {"cpu": 25}

@@ -7,7 +7,7 @@ from ..errors import Diverged
 from ..judge.evaluation import Evaluation
 from ..progress import Progress
 from ..solve.pinn import Pinn
-from .plan import Plan, Result, attach_method, fit_base, linearised_spread, reopen_method
+from .plan.plan import Plan, Result, attach_method, fit_base, linearised_spread, reopen_method
 from .report.pictures import figures
 from .report.run_page import write_report
 from .store.checkpoint import Keeper

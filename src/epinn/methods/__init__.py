@@ -1,6 +1,6 @@
-"""From a problem to a posterior: `fit` trains a base PINN, `attach` applies a method to it; `registry` lists all methods."""
+"""From a problem to a posterior: `fit` trains a base PINN, `attach` gives it a posterior; `registry` lists all methods."""
 
-from .attach import attach, attach_seeds
+from .attach import attach_seeds
 from .conformal import ConformalMethod
 from .dropout import DropoutMethod
 from .ensemble import EnsembleMethod
@@ -25,7 +25,6 @@ __all__ = [
     "NutsMethod",
     "Traits",
     "ViMethod",
-    "attach",
     "attach_seeds",
     "configured",
     "fit",

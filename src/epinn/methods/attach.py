@@ -13,41 +13,8 @@ from ..posterior.posterior import Posterior
 from ..problem.problem import Problem, as_key
 from ..progress import Progress
 from ..solve.pinn import Pinn
-from .fit import warn
 from .method import Method, check
 from .registry import configured
-
-
-def attach(
-    model: Any,
-    problem: Problem | None = None,
-    method: str | Method = "epinet",
-    *,
-    settings: Mapping[str, object] | None = None,
-    key: PRNGKeyArray | int = 0,
-    progress: Progress | None = None,
-    features: Any = None,
-    rules: Mapping[str, Any] | None = None,
-    architecture: Any = None,
-    trust_file: bool = False,
-    unknowns: Mapping[str, float] | None = None,
-) -> Posterior:
-    """Give a trained PINN a band.
-
-    `method` is a name (see `epinn methods`), whose `settings` may be changed, `attach(pinn, method="hmc", settings={"samples":
-    1000})`, or an object such as `epinn.HmcMethod(samples=1000)`.
-    A `problem` other than the one the PINN was trained on (new data, say) takes its place. A model that is no `Pinn` was
-    trained elsewhere: see `epinn.adopt` for what it may be and for the arguments from `features` to `unknowns`.
-
-    A problem that is too large for the method is refused at once. What makes the band less trustworthy is in its `warnings`,
-    and an `EpinnWarning` each.
-    """
-    chosen = configured(method, settings)
-    about = {"features": features, "rules": rules, "architecture": architecture, "unknowns": unknowns}
-    pinn = prepared(model, problem, chosen, key=key, trust_file=trust_file, **about)
-    posterior = attach_prepared(pinn, chosen, key=key, progress=progress)
-    warn(posterior.warnings)
-    return posterior
 
 
 def prepared(
@@ -62,7 +29,7 @@ def prepared(
     trust_file: bool,
     unknowns: Mapping[str, float] | None,
 ) -> Pinn:
-    """The PINN that `method` is attached to, before its problem; the arguments are those of `attach`."""
+    """The PINN that `method` is attached to, before its problem; the arguments are those of `epinn.attach`."""
     about = {"features": features, "rules": rules, "architecture": architecture, "unknowns": unknowns}
     if isinstance(model, Pinn):
         pinn = model

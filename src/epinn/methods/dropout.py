@@ -22,7 +22,7 @@ from ..posterior.sampler import Sampler
 from ..problem.channel import Channel, residuals
 from ..progress import Progress
 from ..solve.config import create_solutions, purposes
-from ..solve.objective import Objective
+from ..solve.optimise.objective import Objective
 from ..solve.pinn import Pinn
 from ..solve.seeds import Keys, stack, unstack
 from ..solve.stages import train_solution

@@ -23,10 +23,10 @@ from ..posterior.sampler import FewMembers, Members, Sampler
 from ..problem.channel import Channel
 from ..progress import Progress
 from ..solve.config import Base, fold_in, purposes
+from ..solve.optimise.whitened import Prior
 from ..solve.pinn import Pinn, bayesian_prior
 from ..solve.seeds import Keys, chosen, over_seeds, runs_once, stack
 from ..solve.stages import Fit, Task, fit_with_restarts
-from ..solve.whitened import Prior
 from .method import Memory, Method, Traits, check_positive, prior_width
 
 STARTS = ("anchor", "trained")

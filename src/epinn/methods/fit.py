@@ -9,8 +9,8 @@ from jaxtyping import PRNGKeyArray
 from ..errors import Diverged, EpinnWarning
 from ..problem.problem import Problem
 from ..progress import Progress
-from ..solve.adam import Weights
 from ..solve.config import Base
+from ..solve.optimise.adam import Weights
 from ..solve.pinn import Pinn, fit_seeds
 from .method import Method, check
 from .registry import configured

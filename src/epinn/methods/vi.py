@@ -24,7 +24,7 @@ from ..posterior.log_density import Target, posteriors_of, trained
 from ..posterior.posterior import Posterior
 from ..posterior.sampler import Sampler
 from ..progress import Progress
-from ..solve.driver import Call, drive
+from ..solve.optimise.driver import Call, drive
 from ..solve.pinn import Pinn
 from ..solve.seeds import Keys, over_seeds, stack, unraveller, unstack
 from .method import Method, Traits, check_positive, prior_width

@@ -23,12 +23,12 @@ from ..derivatives.jet import Value
 from ..derivatives.network import AbstractNetwork, Solution, trainable
 from ..errors import InputError
 from ..problem.channel import Channel
-from ..solve.objective import PinnObjective
+from ..solve.double import cast_like, in_double
+from ..solve.optimise.objective import PinnObjective
+from ..solve.optimise.smaller_space import DENSE, Gram, is_dense
+from ..solve.optimise.whitened import Prior, System
 from ..solve.pinn import Pinn, bayesian_prior
-from ..solve.precision import cast_like, in_double
 from ..solve.seeds import Keys, one_of, over_seeds, seeds_at_once, stack, unstack
-from ..solve.smaller_space import DENSE, Gram, is_dense
-from ..solve.whitened import Prior, System
 
 
 class Draw(eqx.Module):

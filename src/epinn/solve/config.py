@@ -14,7 +14,7 @@ from ..problem.channel import Channel
 from ..problem.domain import Box
 from ..problem.precision import Exact
 from ..problem.problem import Problem
-from .adam import Descent
+from .optimise.adam import Descent
 from .seeds import Keys, over_seeds, runs_once, stack, unstack
 
 WORK = {"cpu": 1e12}  # operations of Gauss-Newton; a hundred times as many elsewhere

@@ -11,7 +11,7 @@ from ..derivatives.jet import Jet
 from ..derivatives.network import Solution
 from ..problem.channel import Channel, compare, push
 from ..problem.precision import Exact, KnownNoise, UnknownNoise
-from .objective import Residuals
+from .optimise.objective import Residuals
 from .seeds import over_seeds
 
 FAR = 5.0  # residuals this many times their tolerance

@@ -18,12 +18,12 @@ from jaxtyping import Array, Float
 from ..derivatives.network import Solution, trainable
 from ..problem.channel import Channel, push, residuals
 from ..problem.precision import TOLERANCE, UnknownNoise
+from .double import in_double
 from .misfit import residuals_of_zero
-from .objective import Objective
-from .precision import in_double
+from .optimise.objective import Objective
+from .optimise.smaller_space import is_dense, leverage
+from .optimise.whitened import Prior, System
 from .seeds import one_of, over_seeds
-from .smaller_space import is_dense, leverage
-from .whitened import Prior, System
 
 FIRST = 0.1  # unknown noise before the first fit, in parts of the targets' size: most of them is still to be explained
 LEAST = 1e-6  # least tolerance, in parts of the residual of u = 0: nothing is more exact in single precision

@@ -16,13 +16,13 @@ from ..problem.channel import Channel
 from ..problem.checks import as_points
 from ..problem.problem import Problem, as_key
 from ..progress import Progress
-from .adam import Weights
 from .config import Base, create_solutions, fold_in, purposes
 from .noise import estimate_sigma
-from .objective import PinnObjective
+from .optimise.adam import Weights
+from .optimise.objective import PinnObjective
+from .optimise.whitened import Prior
 from .seeds import stack, unstack
 from .stages import Fit, Task, fit_with_restarts, is_noisy
-from .whitened import Prior
 
 RESTART = "normal"  # wider weights leave the plateau around u = 0 on which others may get stuck
 

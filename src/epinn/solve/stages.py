@@ -13,14 +13,14 @@ from ..problem.channel import Channel
 from ..problem.precision import Exact, UnknownNoise
 from ..problem.problem import Problem
 from ..progress import Progress
-from .adam import Descent, Redraw, Weights, minimise
 from .config import Base, fold_in
-from .gauss_newton import gauss_newton
 from .misfit import Misfit
 from .noise import estimate_sigma, first_guess
-from .objective import Objective, Outcome, PinnObjective
+from .optimise.adam import Descent, Redraw, Weights, minimise
+from .optimise.gauss_newton import gauss_newton
+from .optimise.objective import Objective, Outcome, PinnObjective
+from .optimise.whitened import Prior
 from .seeds import Keys, chosen, unstack
-from .whitened import Prior
 
 ROUNDS = {UnknownNoise: 4, Exact: 2}  # sigma that nobody gave is estimated from what a fit leaves over, the fit repeated
 

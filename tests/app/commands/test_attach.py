@@ -9,7 +9,7 @@ from command_line import good, run
 from safetensors.numpy import load_file, save_file
 
 import epinn
-from epinn.app.origin import Origin
+from epinn.app.plan.origin import Origin
 
 pytestmark = pytest.mark.slow
 

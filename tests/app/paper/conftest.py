@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from epinn.app import presets
+from epinn.app.plan import presets
 
 TINY = {
     "base.hidden": (4,),

@@ -11,7 +11,7 @@ from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
 from epinn.app.paper.diagram import diagram
-from epinn.app.presets import PAPER
+from epinn.app.plan.presets import PAPER
 
 PIXELS = 900  # the width at which it must be readable
 

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from epinn.app import commands
-from epinn.app.published import rows, tables
+from epinn.app.plan.published import rows, tables
 
 pytestmark = [pytest.mark.usefixtures("tiny_paper"), pytest.mark.slow]
 

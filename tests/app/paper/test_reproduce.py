@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from epinn import InputError, Progress
-from epinn.app import presets
 from epinn.app.paper import reproduce
 from epinn.app.paper.reproduce import Reproduction, studies
-from epinn.app.published import rows
+from epinn.app.plan import presets
+from epinn.app.plan.published import rows
 
 pytestmark = [pytest.mark.usefixtures("tiny_paper"), pytest.mark.slow]
 

@@ -3,7 +3,7 @@
 import pytest
 
 from epinn.app.paper.reproduce import studies
-from epinn.app.published import rows
+from epinn.app.plan.published import rows
 
 
 def test_every_row_is_in_one_study():

@@ -7,7 +7,7 @@ import pytest
 from epinn.app.paper import reasons
 from epinn.app.paper.reasons import reason
 from epinn.app.paper.tables import Comparison, counts
-from epinn.app.published import rows
+from epinn.app.plan.published import rows
 
 EPINET, DROPOUT, HMC = (
     next(row for row in rows("poisson1d") if row.method == m and row.noise) for m in ("epinet", "dropout", "hmc")

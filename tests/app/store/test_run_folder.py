@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from epinn import InputError
-from epinn.app.plan import Plan
-from epinn.app.presets import preset
-from epinn.app.source import find
+from epinn.app.plan.plan import Plan
+from epinn.app.plan.presets import preset
+from epinn.app.plan.source import find
 from epinn.app.store import run_folder as runs
 from epinn.app.store.run_folder import RunFolder
 

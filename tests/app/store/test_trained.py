@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from epinn import Progress
-from epinn.app.plan import Plan
-from epinn.app.presets import preset
-from epinn.app.source import find
+from epinn.app.plan.plan import Plan
+from epinn.app.plan.presets import preset
+from epinn.app.plan.source import find
 from epinn.app.store import trained as bases
 from epinn.app.store.trained import Bases
 

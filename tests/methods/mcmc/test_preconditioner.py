@@ -58,7 +58,7 @@ def test_what_is_too_large_for_a_matrix_is_not_charted(monkeypatch):
     pinn = epinn.fit(problem, base=Base(hidden=(4,), epochs=0, newton=0, restarts=0))
     targets = posteriors_of([pinn], 1.0, 0.01)
     assert can_be_charted(targets)
-    monkeypatch.setattr("epinn.solve.smaller_space.DENSE", 5)
+    monkeypatch.setattr("epinn.solve.optimise.smaller_space.DENSE", 5)
     assert not can_be_charted(targets)
     band = epinn.attach(pinn, method="hmc", settings={"step_size": 0.0001, "burn_in": 0, "samples": 10})
     assert band.sampler.members == 40

@@ -7,7 +7,7 @@ import typer
 
 from ... import __version__
 from ...errors import EpinnError, InputError
-from ..vocabulary import for_command_line
+from ..plan.vocabulary import for_command_line
 from .attach import attach
 from .calibrate import calibrate
 from .compare import compare

@@ -31,8 +31,8 @@ def attach(
     seeds: Seeds = 1,
 ) -> None:
     """Give a network that was trained elsewhere a band, and write the folder that `run` writes."""
-    from ..origin import Origin
-    from ..settings import numbers
+    from ..plan.origin import Origin
+    from ..plan.settings import numbers
 
     pairs = [pair for text in unknowns or [] for pair in text.split(",") if pair.strip()]
     values = numbers(pairs, "--unknowns", "beta=1.6")

@@ -9,7 +9,7 @@ from .experiment import keep_compiled_programs, plan_of
 from .options import Problem, Request, shared_options
 
 if TYPE_CHECKING:
-    from ..plan import Plan
+    from ..plan.plan import Plan
 
 
 @shared_options()
@@ -35,7 +35,7 @@ def _calibrate(plan: "Plan", folder: Path, preset: str, as_json: bool) -> None:
 
     from ...judge.calibration import summarise
     from ..console import Bar, reliability_table
-    from ..plain import finite
+    from ..plan.plain import finite
     from ..repetition import calibrate as repeat
     from ..report.pictures.calibration import picture
     from ..store.files import write_json

@@ -14,8 +14,8 @@ from ...errors import InputError
 from .options import Request
 
 if TYPE_CHECKING:
-    from ..origin import Origin
-    from ..plan import Plan
+    from ..plan.origin import Origin
+    from ..plan.plan import Plan
     from ..store.run_folder import RunFolder
 
 
@@ -29,10 +29,10 @@ def plan_of(
     request: Request, problem: str, seeds: int, *, origin: "Origin | None" = None, at_once: int | None = None
 ) -> "Plan":
     """What a request asks for, checked; `at_once` of the seeds run together, all by default."""
-    from ..plan import Plan
-    from ..presets import preset
-    from ..settings import numbers, parse
-    from ..source import find
+    from ..plan.plan import Plan
+    from ..plan.presets import preset
+    from ..plan.settings import numbers, parse
+    from ..plan.source import find
 
     source = find(problem)
     plan = Plan(
@@ -70,7 +70,7 @@ def execute(plan: "Plan", folder: "RunFolder", as_json: bool) -> None:
     import json
 
     from ..console import Bar, print_summary
-    from ..plain import finite
+    from ..plan.plain import finite
     from ..run import execute as compute
 
     keep_compiled_programs()

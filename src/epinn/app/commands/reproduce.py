@@ -27,8 +27,8 @@ def reproduce(
 
     Rows that are in the folder already (--out, runs/paper by default) are not computed again.
     """
-    from ..published import rows
-    from ..published import tables as known
+    from ..plan.published import rows
+    from ..plan.published import tables as known
 
     chosen = tuple(dict.fromkeys(tables or known()))
     numbers = [(table, f"{len(rows(table))} rows") for table in chosen]
@@ -46,8 +46,8 @@ def complete(folder: "Reproduction", tables: Sequence[str], seeds: int, as_json:
 
     from ..console import Rows, print_reproduction
     from ..paper.publish import publish
-    from ..plain import finite
-    from ..published import rows
+    from ..plan.plain import finite
+    from ..plan.published import rows
 
     wanted = [row for table in tables for row in rows(table)]
     keep_compiled_programs()

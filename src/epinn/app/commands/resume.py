@@ -9,7 +9,7 @@ from .reproduce import complete
 def resume(folder: Folder, json: Json = False) -> None:
     """Go on with a run that was interrupted: what is finished is not computed again."""
     from ..paper.reproduce import KIND, Reproduction
-    from ..plan import Plan
+    from ..plan.plan import Plan
     from ..store.run_folder import RunFolder
 
     existing = RunFolder.open(folder)

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Circle, FancyArrowPatch, FancyBboxPatch
 from matplotlib.path import Path
 
-from ..presets import PAPER
+from ..plan.presets import PAPER
 from ..report.pictures.panels import BLACK, BLUE, DPI, GREY, ORANGE
 
 WIDTH, HEIGHT = 18.0, 8.8  # of the grid on which all is placed; two of its units make an inch

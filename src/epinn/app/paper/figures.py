@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from ...judge.evaluation import Evaluation, grid, unknowns_truth
 from ...posterior.statistics import Prediction
-from ..published import Published, tables
+from ..plan.published import Published, tables
 from ..report.pictures import figures as draw
 from .reproduce import Reproduction, studies
 from .tables import NAMES, Comparison

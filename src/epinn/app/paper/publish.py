@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from ...judge.wording import PAPER_COLUMNS, fixed_range, setting
 from ...methods.mcmc.diagnostics import MIXED
-from ..published import DECIMALS, rows, tables
+from ..plan.published import DECIMALS, rows, tables
 from ..report.page import Cell, Line, Page, Picture, Section, Table, render
 from ..report.pictures.panels import as_png
 from ..store.files import write_atomically, write_json

@@ -18,13 +18,13 @@ from ...errors import InputError
 from ...judge.evaluation import Evaluation
 from ...progress import Progress
 from ...solve.pinn import Pinn
-from ..plain import digest, finite
-from ..plan import Plan, attach_method, fit_base
-from ..presets import preset
-from ..published import Published
-from ..published import tables as known_tables
-from ..settings import Settings
-from ..source import find
+from ..plan.plain import digest, finite
+from ..plan.plan import Plan, attach_method, fit_base
+from ..plan.presets import preset
+from ..plan.published import Published
+from ..plan.published import tables as known_tables
+from ..plan.settings import Settings
+from ..plan.source import find
 from ..store.checkpoint import Keeper
 from ..store.files import create_once, make_folder, to_json, write_atomically, write_json
 from ..store.run_folder import MARKER, RunFolder, circumstances

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ..plan import summarise
-from ..published import DECIMALS, Published
+from ..plan.plan import summarise
+from ..plan.published import DECIMALS, Published
 from .reproduce import Reproduction
 
 DIAGNOSTICS = ("acceptance", "rhat", "ess")

@@ -8,8 +8,8 @@ from pathlib import Path
 from ...errors import InputError
 from ...judge.verdict import overall
 from ...judge.wording import COLUMNS, notes
-from ..plan import summarise
-from ..published import Published, lookup
+from ..plan.plan import summarise
+from ..plan.published import Published, lookup
 from ..store.files import write_atomically
 from ..store.run_folder import RunFolder
 from .page import Cell, Line, Page, Picture, Section, render

@@ -18,11 +18,11 @@ from ...methods.method import Method
 from ...posterior.posterior import Posterior
 from ...problem.problem import Problem, as_key
 from ...progress import Progress
-from ...solve.adam import Weights
 from ...solve.config import Base
+from ...solve.optimise.adam import Weights
 from ...solve.pinn import Pinn
-from ..plain import finite
-from ..plan import Plan, fit_base
+from ..plan.plain import finite
+from ..plan.plan import Plan, fit_base
 from .run_folder import RunFolder
 from .trained import Bases
 from .trees import load_tree, save_tree

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import InputError
-from ..plain import finite, parse_json
+from ..plan.plain import finite, parse_json
 
 
 def write_atomically(path: Path, content: bytes) -> None:

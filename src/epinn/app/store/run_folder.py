@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from ... import __version__
 from ...errors import InputError
-from ..plain import finite
-from ..plan import summarise
+from ..plan.plain import finite
+from ..plan.plan import summarise
 from .files import create_once, make_folder, next_free_folder, read_json, to_json, write_atomically, write_json
 from .trained import Bases
 

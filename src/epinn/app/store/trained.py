@@ -6,7 +6,7 @@ from typing import Any
 
 from ...progress import Progress
 from ...solve.pinn import Pinn
-from ..plan import Case, Plan, fit_base
+from ..plan.plan import Case, Plan, fit_base
 from .checkpoint import Keeper
 from .files import read_json, write_json
 from .trees import load_tree, save_tree

@@ -16,7 +16,7 @@ from ...derivatives.activation import ACTIVATIONS, Activation
 from ...errors import InputError
 from ...interop.network.program import KIND as DIGESTS_BEGIN
 from ...interop.network.program import Program
-from ..plain import parse_json
+from ..plan.plain import parse_json
 from .files import write_atomically
 from .registry import FORMAT, class_of, name_of
 

@@ -10,7 +10,7 @@ from ...derivatives.network import check_architecture
 from ...errors import InputError, unknown_name
 from ...posterior.posterior import Posterior
 from ...progress import Progress
-from ...solve.adam import Descent
+from ...solve.optimise.adam import Descent
 from ...solve.pinn import Pinn
 from ...solve.seeds import Keys
 from ..method import Memory, Method, Traits, check_positive, memory_of_changes, prior_width

@@ -25,10 +25,10 @@ from ...posterior.posterior import Posterior
 from ...posterior.sampler import Sampler
 from ...problem.channel import Channel, compare, push, residuals
 from ...progress import Progress
-from ...solve.adam import Descent, minimise
 from ...solve.config import purposes
-from ...solve.gauss_newton import gauss_newton
-from ...solve.objective import Objective, Outcome
+from ...solve.optimise.adam import Descent, minimise
+from ...solve.optimise.gauss_newton import gauss_newton
+from ...solve.optimise.objective import Objective, Outcome
 from ...solve.pinn import Pinn
 from ...solve.seeds import Keys, over_seeds, runs_once, stack, unstack
 from ...solve.stages import redraw

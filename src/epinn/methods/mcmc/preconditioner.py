@@ -15,11 +15,11 @@ from jaxtyping import Array, Float
 
 from ...posterior.log_density import Position, Target, rows_of, size_of
 from ...problem.channel import Channel
-from ...solve.objective import PinnObjective
-from ...solve.precision import in_double
+from ...solve.double import in_double
+from ...solve.optimise.objective import PinnObjective
+from ...solve.optimise.smaller_space import is_dense, right_singular_vectors
+from ...solve.optimise.whitened import Prior, System
 from ...solve.seeds import one_of, over_seeds
-from ...solve.smaller_space import is_dense, right_singular_vectors
-from ...solve.whitened import Prior, System
 
 REACHES = (1.0, 0.3, 0.1, 0.03, 0.01)  # in widths of the prior; the first within which the rows are nearly linear is taken
 BENT = 0.5  # what they may differ from linear, in parts of how much they change

@@ -14,7 +14,7 @@ from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
 from ...posterior.log_density import Target
 from ...progress import Progress
-from ...solve.driver import Call, Driven, drive
+from ...solve.optimise.driver import Call, Driven, drive
 from ...solve.seeds import Keys, over_seeds
 from .preconditioner import Chart, can_be_charted, charts
 

@@ -13,11 +13,11 @@ from ...derivatives.network import Solution
 from ...posterior.log_density import Position, Target, fresh, from_prior, rows_of, size_of, trained
 from ...problem.channel import Channel
 from ...progress import Progress
-from ...solve.gauss_newton import gauss_newton
-from ...solve.objective import PinnObjective
+from ...solve.optimise.gauss_newton import gauss_newton
+from ...solve.optimise.objective import PinnObjective
+from ...solve.optimise.whitened import Prior
 from ...solve.pinn import Pinn
 from ...solve.seeds import Keys, over_seeds, stack, unraveller
-from ...solve.whitened import Prior
 from .preconditioner import can_be_charted, weighted_at
 
 STARTS = ("spread", "trained", "prior", "xavier")

@@ -10,10 +10,10 @@ import pytest
 
 import epinn
 from epinn.derivatives.network import MLP, trainable
-from epinn.solve import gauss_newton as newton
-from epinn.solve.objective import PinnObjective
+from epinn.solve.optimise import gauss_newton as newton
+from epinn.solve.optimise.objective import PinnObjective
+from epinn.solve.optimise.whitened import Prior, System
 from epinn.solve.seeds import stack, unraveller, unstack
-from epinn.solve.whitened import Prior, System
 
 pytestmark = pytest.mark.usefixtures("quick_compile")
 
@@ -127,7 +127,7 @@ def test_it_reaches_what_adam_does_not(fitted):
 
 
 def test_without_a_matrix_it_gets_there_too(monkeypatch):
-    monkeypatch.setattr("epinn.solve.smaller_space.DENSE", 0)
+    monkeypatch.setattr("epinn.solve.optimise.smaller_space.DENSE", 0)
     assert error(epinn.fit(decay(), base=dataclasses.replace(START, newton=61))) < 1e-4
 
 

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from jax.scipy.linalg import cho_factor, cho_solve
 from jaxtyping import Array, Float
 
-from ..derivatives import memory
+from ...derivatives import memory
 
 DENSE = 4000  # rows or parameters up to which a matrix of that side is factorised
 FAINT = 1e-6  # a singular value this much smaller than the largest is rounding error

@@ -8,8 +8,8 @@ import equinox as eqx
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from ..derivatives.network import Solution
-from ..problem.channel import Channel, residuals
+from ...derivatives.network import Solution
+from ...problem.channel import Channel, residuals
 from .driver import Driven
 
 Residuals = list[Float[Array, "... n k"]]  # of every channel, perhaps of several draws

@@ -2,8 +2,8 @@
 
 import pytest
 
-from epinn.app.presets import PRESETS, preset
-from epinn.app.settings import numbers, parse
+from epinn.app.plan.presets import PRESETS, preset
+from epinn.app.plan.settings import numbers, parse
 from epinn.problems import SHIPPED
 
 PROMISED = {

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from epinn.progress import Progress
-from epinn.solve import driver
-from epinn.solve.driver import Call, drive
+from epinn.solve.optimise import driver
+from epinn.solve.optimise.driver import Call, drive
 
 
 class Memory(Progress):

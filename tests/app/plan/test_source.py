@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from epinn import InputError, Problem
-from epinn.app.source import find
+from epinn.app.plan.source import find
 from epinn.problems import SHIPPED
 
 HEAD = "import epinn\n"

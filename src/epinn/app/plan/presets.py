@@ -5,7 +5,7 @@ The paper's are given as changes to the defaults. Where the paper is silent, doc
 
 from typing import Any
 
-from ..errors import unknown_name
+from ...errors import unknown_name
 from .settings import Settings, defaults
 
 PRESETS = ("fast", "paper")

@@ -9,20 +9,20 @@ import jax
 import numpy as np
 from jaxtyping import PRNGKeyArray
 
-from .. import __version__
-from ..derivatives.memory import limited_to
-from ..errors import InputError
-from ..judge.assessment import assess
-from ..judge.evaluation import Evaluation, evaluate
-from ..judge.record import record_of
-from ..judge.reference import reference_for
-from ..methods import attach_seeds
-from ..methods.method import check
-from ..posterior.posterior import Posterior
-from ..posterior.sampler import Sampler
-from ..problem.problem import Problem, as_key
-from ..progress import Progress
-from ..solve.pinn import Pinn, fit_seeds
+from ... import __version__
+from ...derivatives.memory import limited_to
+from ...errors import InputError
+from ...judge.assessment import assess
+from ...judge.evaluation import Evaluation, evaluate
+from ...judge.record import record_of
+from ...judge.reference import reference_for
+from ...methods import attach_seeds
+from ...methods.method import check
+from ...posterior.posterior import Posterior
+from ...posterior.sampler import Sampler
+from ...problem.problem import Problem, as_key
+from ...progress import Progress
+from ...solve.pinn import Pinn, fit_seeds
 from .origin import Origin
 from .plain import digest
 from .presets import preset

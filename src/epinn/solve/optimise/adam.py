@@ -14,12 +14,12 @@ import optax
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
-from ..errors import InputError, unknown_name
-from ..problem.channel import Channel
-from ..progress import Progress
+from ...errors import InputError, unknown_name
+from ...problem.channel import Channel
+from ...progress import Progress
+from ..seeds import Keys, one_of, over_seeds, runs_once, unravel_seeds, unraveller
 from .driver import Call, drive
 from .objective import Objective, Outcome, Residuals, medians, recorded
-from .seeds import Keys, one_of, over_seeds, runs_once, unravel_seeds, unraveller
 
 FIRST_STEPS = 50  # of the first compiled call, before it is known how long a step takes
 BLOCK = 100  # steps in a loop of fixed length, after which a GPU need not ask the host whether to go on

@@ -11,9 +11,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from ..errors import EpinnError, InputError, unknown_name
-from ..problem.problem import Problem
-from ..problems import SHIPPED
+from ...errors import EpinnError, InputError, unknown_name
+from ...problem.problem import Problem
+from ...problems import SHIPPED
 
 
 @dataclass(frozen=True)

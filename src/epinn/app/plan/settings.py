@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..derivatives.memory import GIBIBYTES
-from ..errors import InputError, unknown_name
-from ..methods import METHODS
-from ..methods.method import Method
-from ..posterior.posterior import DRAWS
-from ..solve.adam import Weights
-from ..solve.config import Base
+from ...derivatives.memory import GIBIBYTES
+from ...errors import InputError, unknown_name
+from ...methods import METHODS
+from ...methods.method import Method
+from ...posterior.posterior import DRAWS
+from ...solve.config import Base
+from ...solve.optimise.adam import Weights
 
 
 @dataclass(frozen=True)

@@ -18,12 +18,12 @@ import numpy as np
 from jax.scipy.sparse.linalg import cg
 from jaxtyping import Array, Bool, Float, Int
 
-from ..problem.channel import Channel
-from ..progress import Progress
+from ...problem.channel import Channel
+from ...progress import Progress
+from ..double import cast_like, in_double
+from ..seeds import Keys, one_of, over_seeds, seeds_at_once
 from .driver import Call, Driven, drive
 from .objective import Objective, Outcome, medians, recorded
-from .precision import cast_like, in_double
-from .seeds import Keys, one_of, over_seeds, seeds_at_once
 from .smaller_space import Gram, is_dense
 from .whitened import Prior, System
 

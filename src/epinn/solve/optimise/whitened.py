@@ -12,9 +12,9 @@ import jax.numpy as jnp
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float, Key
 
-from ..problem.channel import Channel, mean_square
+from ...problem.channel import Channel, mean_square
+from ..seeds import unraveller
 from .objective import Objective, Residuals
-from .seeds import unraveller
 
 
 class Prior(eqx.Module):

@@ -2,7 +2,7 @@
 
 import json
 
-from epinn.app.origin import Origin
+from epinn.app.plan.origin import Origin
 
 
 def test_an_origin_is_found_again_with_its_unknowns(tmp_path, rejects):

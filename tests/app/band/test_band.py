@@ -11,11 +11,11 @@ import pytest
 from safetensors import safe_open
 
 import epinn
-from epinn.app.band import Band
-from epinn.app.plan import Plan
-from epinn.app.presets import preset
+from epinn.app.band.band import Band
+from epinn.app.plan.plan import Plan
+from epinn.app.plan.presets import preset
+from epinn.app.plan.source import find
 from epinn.app.run import execute
-from epinn.app.source import find
 from epinn.app.store.run_folder import RunFolder
 from epinn.judge.assessment import assess
 from epinn.judge.evaluation import evaluate

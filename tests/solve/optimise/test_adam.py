@@ -11,7 +11,7 @@ import pytest
 import epinn
 from epinn.problem.channel import residuals
 from epinn.progress import Progress
-from epinn.solve.adam import SCHEDULES, Descent, Weights
+from epinn.solve.optimise.adam import SCHEDULES, Descent, Weights
 
 pytestmark = pytest.mark.usefixtures("quick_compile")
 

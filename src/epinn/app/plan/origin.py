@@ -7,12 +7,12 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from ..errors import InputError, unknown_name
-from ..interop.adopt import adopt, convert, opened
-from ..interop.network.check import is_double
-from ..problem.problem import Problem
-from ..solve.config import Base
-from ..solve.pinn import Pinn
+from ...errors import InputError, unknown_name
+from ...interop.adopt import adopt, convert, opened
+from ...interop.network.check import is_double
+from ...problem.problem import Problem
+from ...solve.config import Base
+from ...solve.pinn import Pinn
 from .plain import parse_json
 from .source import execute_file
 from .vocabulary import for_command_line

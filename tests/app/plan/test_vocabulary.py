@@ -2,7 +2,7 @@
 
 import pytest
 
-from epinn.app.vocabulary import for_command_line
+from epinn.app.plan.vocabulary import for_command_line
 
 
 @pytest.mark.parametrize(

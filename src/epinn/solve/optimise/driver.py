@@ -18,7 +18,7 @@ from typing import Any, Generic, TypeVar
 import jax
 import numpy as np
 
-from ..progress import Progress
+from ...progress import Progress
 
 CALL_SECONDS = 0.5  # how long one compiled call should take: long enough to cost nothing, short enough to show progress
 LARGEST_GROWTH = 4.0  # of the number of steps from one call to the next

@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from epinn.app.published import Published, lookup, rows
+from epinn.app.plan.published import Published, lookup, rows
 from epinn.errors import InputError
 
 COUNTS = {
@@ -152,5 +152,5 @@ def test_an_unknown_table_suggests_the_nearest():
 
 
 def test_reading_them_does_not_load_jax():
-    code = "import sys, epinn.app.published as p; p.rows(); assert 'jax' not in sys.modules"
+    code = "import sys, epinn.app.plan.published as p; p.rows(); assert 'jax' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)

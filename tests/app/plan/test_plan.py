@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from epinn import Box, Data, InputError, Problem, Progress
-from epinn.app.plan import Plan, attach_method, fit_base, reopen_method, summarise
-from epinn.app.presets import preset
-from epinn.app.source import Source, find
+from epinn.app.plan.plan import Plan, attach_method, fit_base, reopen_method, summarise
+from epinn.app.plan.presets import preset
+from epinn.app.plan.source import Source, find
 
 TINY = {
     "base.hidden": (8, 8),

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
-from ..errors import unknown_name
-from ..judge.wording import fixed
+from ...errors import unknown_name
+from ...judge.wording import fixed
 
 DECIMALS = {"sharpness": 2, "coverage": 2, "rmse": 4, "kappa_mean": 3, "kappa_std": 3}  # as the paper prints them
 

@@ -9,27 +9,23 @@ from typing import TYPE_CHECKING, Any, final
 
 from jaxtyping import PRNGKeyArray
 
-from ..derivatives.network import Solution
-from ..errors import InputError
-from ..interop import adopt
-from ..judge.assessment import assess, residuals_in_words
-from ..judge.evaluation import Evaluation, evaluate
-from ..judge.record import record_of
-from ..judge.reference import reference_for
-from ..judge.verdict import Verdict
-from ..judge.wording import notes, plus_minus, significant
-from ..methods import configured
-from ..methods.attach import attach_prepared, prepared
-from ..methods.fit import warn
-from ..methods.method import Method
-from ..posterior.posterior import DRAWS, Posterior
-from ..posterior.sampler import Sampler
-from ..posterior.statistics import Prediction
-from ..problem.problem import Problem
-from ..progress import Progress
-from ..solve.pinn import Pinn
-from .store.bands import StoredBand, load_band, load_run, save_band
-from .store.files import write_atomically
+from ...derivatives.network import Solution
+from ...errors import InputError
+from ...judge.assessment import assess, residuals_in_words
+from ...judge.evaluation import Evaluation, evaluate
+from ...judge.record import record_of
+from ...judge.reference import reference_for
+from ...judge.verdict import Verdict
+from ...judge.wording import notes, plus_minus, significant
+from ...methods.method import Method
+from ...posterior.posterior import DRAWS, Posterior
+from ...posterior.sampler import Sampler
+from ...posterior.statistics import Prediction
+from ...problem.problem import Problem
+from ...progress import Progress
+from ...solve.pinn import Pinn
+from ..store.bands import StoredBand, save_band
+from ..store.files import write_atomically
 
 if TYPE_CHECKING:  # it takes a while to load, and only pictures need it
     from matplotlib.figure import Figure
@@ -203,14 +199,14 @@ class Band:
 
     def plot(self) -> "Figure":
         """All fields with their bands in one figure. It needs no display: `band.plot().savefig("band.png")`."""
-        from .report.pictures import picture
+        from ..report.pictures import picture
 
         return picture([self.evaluation])
 
     def report(self, path: str | Path) -> None:
         """Write one page (HTML) with verdict, tables and pictures, which needs no other file."""
-        from .report.band_page import band_page
-        from .report.page import render
+        from ..report.band_page import band_page
+        from ..report.page import render
 
         settings = {f"{self.method}.{f.name}": getattr(self.settings, f.name) for f in dataclasses.fields(self.settings)}
         page = band_page(self.record(), self.evaluation, settings=settings, facts={"Network": _in_words(self.pinn)})
@@ -230,87 +226,3 @@ class Band:
 def _in_words(pinn: Pinn) -> str:
     how = "trained elsewhere" if pinn.trained_elsewhere else f"trained in {pinn.seconds:.3g} s"
     return f"{type(pinn.solution.network).__name__} with {pinn.size[1]} parameters, {how}"
-
-
-def attach(
-    model: Any,
-    problem: Problem | None = None,
-    method: str | Method = "epinet",
-    *,
-    settings: Mapping[str, object] | None = None,
-    key: PRNGKeyArray | int = 0,
-    progress: Progress | None = None,
-    features: Any = None,
-    rules: Mapping[str, Any] | None = None,
-    architecture: Any = None,
-    trust_file: bool = False,
-    unknowns: Mapping[str, float] | None = None,
-) -> Band:
-    """Give a trained network error bars.
-
-    `model` is an `epinn.Pinn`, or a network that was trained elsewhere (a PyTorch module, a DeepXDE, PINA, Flax, Equinox or
-    Keras model, the path of an ONNX, safetensors or state-dict file): see `epinn.adopt` for what it may be and for the
-    arguments from `features` to `unknowns`. Such a network needs its `problem`; for a PINN, a problem other than the one it
-    was trained on (new data, say) takes its place.
-
-    `method` is a name (see `epinn methods`), whose `settings` may be changed, `attach(pinn, method="hmc", settings={"samples":
-    1000})`, or an object such as `epinn.HmcMethod(samples=1000)`. The same `key` gives the same band. A problem that is too
-    large for the method is refused at once. What makes the band less trustworthy is in its `warnings`, and an `EpinnWarning`
-    each.
-    """
-    chosen = configured(method, settings)
-    pinn = prepared(
-        model,
-        problem,
-        chosen,
-        key=key,
-        features=features,
-        rules=rules,
-        architecture=architecture,
-        trust_file=trust_file,
-        unknowns=unknowns,
-    )
-    posterior = attach_prepared(pinn, chosen, key=key, progress=progress)
-    warn(posterior.warnings)
-    return Band(posterior, pinn, chosen, key)
-
-
-def load(
-    path: str | Path,
-    problem: Problem | None = None,
-    *,
-    model: Any = None,
-    architecture: Any = None,
-    rules: Mapping[str, Any] | None = None,
-    features: Any = None,
-    trust_file: bool = False,
-    method: str | None = None,
-    seed: int | None = None,
-) -> Band:
-    """A band that was saved, or one out of a run folder.
-
-    A file of `band.save` needs the `problem` again, since files hold no Python functions. The band of a network that was
-    trained elsewhere also needs that network: `model`, with `architecture`, `rules`, `features` and `trust_file` as it was
-    attached. A folder of `epinn run`, `compare` or `attach` knows its problem and its network; `method` and `seed` say which
-    of its bands is meant, if there are several.
-    """
-    path = Path(path)
-    if path.is_dir():
-        if problem is not None or model is not None:
-            raise InputError(f"{path} is a run folder, which knows its problem and its network; leave them out.")
-        return _band(load_run(path, method, seed))
-    if not path.is_file():
-        raise InputError(f"there is no file or folder {path}.")
-    if method is not None or seed is not None:
-        raise InputError(f"{path} is a file with one band; method and seed choose one out of a run folder.")
-    if problem is None:
-        raise InputError(f"{path} holds no Python functions: pass the problem of the band too, epinn.load(path, problem).")
-    programs = ()
-    if model is not None:
-        given = adopt(model, problem, architecture=architecture, rules=rules, features=features, trust_file=trust_file)
-        programs = getattr(given.solution.network, "programs", ())
-    return _band(load_band(path, problem, programs))
-
-
-def _band(stored: StoredBand) -> Band:
-    return Band(stored.posterior, stored.pinn, stored.method, stored.key, stored.verdict)

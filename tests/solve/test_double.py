@@ -3,7 +3,7 @@
 import jax.numpy as jnp
 import numpy as np
 
-from epinn.solve.precision import cast_like, in_double
+from epinn.solve.double import cast_like, in_double
 
 
 def test_inside_is_double_outside_is_not():

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from epinn.derivatives import memory
-from epinn.solve.smaller_space import DENSE, Gram, is_dense, leverage, right_singular_vectors
+from epinn.solve.optimise.smaller_space import DENSE, Gram, is_dense, leverage, right_singular_vectors
 
 SHAPES = [(4, 9), (6, 6), (9, 4)]
 
