@@ -27,8 +27,8 @@ browser:  ## Chromium, in which the tests open the report page; left out with a 
 	  || { [ "$$(id -u)" = 0 ] && apt-get -qq update && apt-get -qq install -y --no-install-recommends chromium >/dev/null; } \
 	  || echo "no chromium: the tests that open the report page in a browser are left out"
 
-test: .venv/developer browser  ## the tests that people run while they work: all but the slow ones
-	$(BIN)/python -m pytest -n 2 --dist worksteal -q -m "not slow"
+test: .venv/developer browser  ## the tests that people run while they work: all but the slow ones, shapes unchecked
+	$(BIN)/python -m pytest -n 2 --dist worksteal -q -m "not slow" --no-shapes
 
 lint: .venv/developer  ## style, types, and which package may import which
 	$(BIN)/ruff check .
@@ -43,7 +43,7 @@ $(INTEROP)/installed: tests/interop/requirements.txt pyproject.toml
 	$(INTEROP)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]' --requirement $<
 	@touch $@
 
-test-all: $(INTEROP)/installed browser  ## every test, also with PyTorch, DeepXDE, ONNX, Flax, Haiku and Keras, which are installed for it
+test-all: $(INTEROP)/installed browser  ## every test, every shape, also with PyTorch, DeepXDE, ONNX, Flax, Haiku and Keras, which are installed for it
 	DDE_BACKEND=pytorch KERAS_BACKEND=jax $(INTEROP)/bin/python -m pytest -n 2 --dist worksteal -q
 
 PEERS := .venv-peers

@@ -9,13 +9,17 @@ import jax
 import pytest
 from jaxtyping import install_import_hook
 
-install_import_hook("epinn", "typed.check")  # before epinn is imported: its annotations of types and shapes must hold
-
 MOST_MAPS = 40_000  # of the 65,530 that Linux allows by default
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--no-shapes", action="store_true", help="a third faster: annotated types and shapes are not checked")
+
+
 def pytest_configure(config: pytest.Config) -> None:
-    """Most of the suite's time is compilation; JAX keeps its result here, so that the second run is fast."""
+    """Have annotations checked, and compiled programs kept: most of the suite's time is compilation."""
+    if not config.getoption("--no-shapes"):
+        install_import_hook("epinn", "typed.check")  # before epinn is imported
     jax.config.update("jax_compilation_cache_dir", str(Path.home() / ".cache" / "epinn-tests" / "xla"))
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.05)
     # Entries that another process is just writing, or a home that cannot be written to, cost time, not correctness.

@@ -22,7 +22,7 @@ def blocks(page: str) -> list[str]:
     return re.findall(r"^```python\n(.*?)^```$", (ROOT / page).read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", ["README.md", pytest.param("docs/guide.md", marks=pytest.mark.slow)])
 @pytest.mark.filterwarnings("ignore::epinn.errors.EpinnWarning")  # a network that is trained so briefly is no solution
 @pytest.mark.usefixtures("quick_compile")
 def test_code_runs(page, monkeypatch, tmp_path):

@@ -73,6 +73,7 @@ def test_an_old_run_is_gone_on_with_and_nothing_is_computed_again(folder):
     assert (folder.path / "report.html").is_file()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("run", "method"), [(run, record["method"]) for run in RUNS for record in RECORDS[run]])
 def test_an_old_posterior_gives_the_stored_figures(run, method):
     folder = RunFolder.open(OLD / run)

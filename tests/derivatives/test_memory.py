@@ -37,6 +37,7 @@ def compiled(gibibytes, points=POINTS):
         return jax.jit(jax.value_and_grad(loss)).lower(vector).compile(), vector
 
 
+@pytest.mark.slow
 def test_chunks_change_nothing_but_the_memory():
     whole, vector = compiled(4)
     chunked, _ = compiled(1e-3)

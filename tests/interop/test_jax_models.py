@@ -66,6 +66,7 @@ def test_numbers_and_fixed_arrays_are_no_weights_where_there_are_others():
     assert sorted(value.shape for value in converted.parameters.values()) == [(2, 6), (6, 1)]
 
 
+@pytest.mark.slow
 def test_plain_numbers_among_the_parameters_are_no_weights(problem):
     pinn = adopt((lambda p, x: p["scale"] * jnp.tanh(x @ p["a"]) @ p["b"], {"a": A, "b": B, "scale": 2.0}), problem)
     assert np.asarray(pinn(POINTS)) == pytest.approx(2 * EXPECTED, abs=1e-5)
@@ -86,6 +87,7 @@ def test_in_double_precision_it_is_a_function_of_double_precision(problem):
         assert np.asarray(found) == pytest.approx(exact, rel=1e-12)
 
 
+@pytest.mark.slow
 def test_equinox_networks_are_in_inference_mode(problem):
     network = eqx.nn.Sequential([eqx.nn.Linear(2, 6, key=KEYS[0]), eqx.nn.Lambda(jnp.tanh), eqx.nn.Dropout(0.5)])
     model = eqx.nn.Sequential([network, eqx.nn.Linear(6, 1, key=KEYS[1])])

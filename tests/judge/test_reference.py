@@ -29,6 +29,7 @@ def test_a_wider_tolerance_of_exact_conditions_or_a_wider_prior_makes_it_wider(p
     assert spread(pinn, "vi", tolerance=5.0, prior_sd=0.1) < 0.8 * spread(pinn, "vi", tolerance=5.0)
 
 
+@pytest.mark.slow
 def test_a_method_that_moves_on_has_no_part_in_the_error_of_the_base():
     far_off = epinn.fit(epinn.problems.poisson1d(), base=epinn.Base(newton=0, tolerance=1e-4, **BASE))
     theirs = spread(far_off, "dropout")

@@ -10,6 +10,7 @@ import epinn
 pytestmark = pytest.mark.usefixtures("quick_compile")
 
 
+@pytest.mark.slow
 def test_an_equal_problem_that_was_built_again_brings_nothing_new():
     small = {"collocation": 12, "sensors": 6}
     own, again, other = (epinn.problems.poisson1d(0.1, key=key, **small) for key in (0, 0, 1))

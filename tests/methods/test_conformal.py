@@ -29,6 +29,7 @@ def noisy(seed, said=0.1, held=39):
     return line(measured(rng, 12, said=said), measured(rng, held, said=said, held_out=True))
 
 
+@pytest.mark.slow
 def test_it_takes_conditions_as_the_method_does_whose_band_it_is():
     pinn = epinn.fit(noisy(0), base=BASE)
     exact = next(channel for channel in pinn.channels if isinstance(channel.precision, Exact))
@@ -53,6 +54,7 @@ def test_new_measurements_are_inside_as_often_as_promised_even_if_the_noise_is_m
     assert factors == pytest.approx(0.1 / said, rel=0.4)
 
 
+@pytest.mark.slow
 def test_it_keeps_the_base_as_its_mean_and_scales_the_spread():
     pinn = epinn.fit(noisy(0, said=0.02), base=BASE)
     x = np.linspace(0, 1, 7)
@@ -82,6 +84,7 @@ def share_inside(posterior, rng, sigma):
     return np.mean(np.abs(x + sigma * rng.normal(size=200) - found.mean) <= 1.96 * found.std)
 
 
+@pytest.mark.slow
 def test_the_promise_is_about_the_noise_of_the_held_out_measurements_not_of_the_others():
     rng = np.random.default_rng(0)
     problem = line(measured(rng, 12, sigma=0.01, said=0.01), measured(rng, 39, sigma=0.2, said=0.2, held_out=True))
@@ -91,6 +94,7 @@ def test_the_promise_is_about_the_noise_of_the_held_out_measurements_not_of_the_
     assert 0.88 < share_inside(posterior, rng, sigma=0.2) < 1
 
 
+@pytest.mark.slow
 def test_a_measurement_can_be_predicted_where_all_data_are_held_out():
     rng = np.random.default_rng(0)
     problem = line(measured(rng, 39, held_out=True), boundary=epinn.Dirichlet(lambda p: p.x))

@@ -138,7 +138,11 @@ def pinns(request):
     return fit_seeds([problem, problem], keys=[0, 1], base=BASE)
 
 
-@pytest.mark.parametrize("method", METHODS)
+QUICK = ("epinet", "laplace", "hmc")  # a method of each kind: in closed form twice, by a chain once
+EVERY = [pytest.param(name, marks=() if name in QUICK else pytest.mark.slow) for name in METHODS]
+
+
+@pytest.mark.parametrize("method", EVERY)
 def test_every_method_keeps_the_contract(method, pinns, tmp_path):
     both = attach_seeds(pinns, method, keys=[0, 1], settings=SMALL[method])
     check(both[0], path=tmp_path / "posterior.safetensors")
@@ -146,7 +150,7 @@ def test_every_method_keeps_the_contract(method, pinns, tmp_path):
     assert not np.allclose(both[0].predict(points, draws=30).mean, both[1].predict(points, draws=30).mean)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", EVERY)
 def test_the_same_key_gives_the_same_posterior_and_another_does_not(method, pinns):
     points = pinns[0].problem.domain.grid(5)
     first, again, other = (
@@ -213,6 +217,7 @@ class Detached(Sampler):
         return Solution(Opaque(lambda x: jax.lax.stop_gradient(network(x))), self.base.raw, self.base.positive)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("broken", [Constant, NoUnknowns, Detached])
 def test_a_method_that_breaks_the_contract_fails_it(broken, tmp_path):
     problem = plane_flow()

@@ -13,6 +13,7 @@ from epinn.solve.config import Base
 from epinn.solve.pinn import Pinn
 
 
+@pytest.mark.slow
 def test_masks_keep_the_mean_and_switch_off_the_given_fraction():
     mlp = MLP.create(1, (200, 100), 1, key=jax.random.key(0))
     sampler = DropoutSampler(Solution(mlp), 0.1)
@@ -23,6 +24,7 @@ def test_masks_keep_the_mean_and_switch_off_the_given_fraction():
         assert set(np.unique(mask)) == {np.float32(0), np.float32(1 / 0.9)}
 
 
+@pytest.mark.slow
 def test_the_band_of_one_hidden_layer_is_the_one_in_closed_form():
     """u = sum_k w_k m_k h_k(x) + b: mean w.h + b, variance p/(1-p) sum (w_k h_k)^2."""
     mlp = MLP.create(1, (20,), 1, key=jax.random.key(0))
@@ -36,6 +38,7 @@ def test_the_band_of_one_hidden_layer_is_the_one_in_closed_form():
     np.testing.assert_allclose(found.std, sd, rtol=0.03)
 
 
+@pytest.mark.slow
 def test_dropout_at_prediction_uses_the_trained_network_as_it_is():
     problem = poisson1d(collocation=20)
     pinn = epinn.fit(problem, base=Base(hidden=(8, 8), epochs=20, newton=0, restarts=0))
@@ -44,6 +47,7 @@ def test_dropout_at_prediction_uses_the_trained_network_as_it_is():
     assert band.seconds == 0
 
 
+@pytest.mark.slow
 def test_dropout_during_training_trains_a_network_of_its_own():
     problem = poisson1d(collocation=20)
     base = Base(hidden=(8, 8), epochs=20, newton=0, restarts=0)

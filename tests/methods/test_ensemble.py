@@ -29,12 +29,14 @@ def pinn():
     return epinn.fit(line(), base=BASE)
 
 
+@pytest.mark.slow
 def test_members_differ_and_agree_within_their_band(pinn):
     found = epinn.attach(pinn, method="ensemble", settings={"members": 6}).predict(X)
     assert np.all(found.std > 0)
     np.testing.assert_array_less(np.abs(found.mean - X), 5 * found.std)
 
 
+@pytest.mark.slow
 def test_plain_members_differ_less(pinn):
     plain, perturbed = (
         epinn.attach(pinn, method="ensemble", settings={"members": 6, "perturb": p}).predict(X) for p in (False, True)
@@ -42,6 +44,7 @@ def test_plain_members_differ_less(pinn):
     assert plain.std.mean() < 0.7 * perturbed.std.mean()
 
 
+@pytest.mark.slow
 def test_members_that_miss_the_solution_are_counted(pinn):
     lost = dataclasses.replace(pinn, base=dataclasses.replace(BASE, epochs=1, newton=1))
     posterior = epinn.attach(lost, method="ensemble", settings={"members": 3})
@@ -61,6 +64,7 @@ def test_the_band_of_few_members_holds_one_more_of_them(number):
     assert np.mean(np.abs(draws[:, -1] - mean) <= 1.96 * std) == pytest.approx(0.95, abs=0.012)
 
 
+@pytest.mark.slow
 def test_few_members_have_the_mean_of_all_and_a_larger_spread(pinn):
     posterior = epinn.attach(pinn, method="ensemble", settings={"members": 4}).posterior
     few, plain = posterior.sampler, dataclasses.replace(posterior, sampler=posterior.sampler.plain)

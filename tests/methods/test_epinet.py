@@ -61,11 +61,13 @@ def test_all_derivatives_of_the_whole_epinn_agree_with_finite_differences(x64, a
     assert max(errors(whole_network(activation)).values()) < 1e-5
 
 
+@pytest.mark.slow
 def test_derivatives_agree_with_fourier_features_and_scaled_inputs_and_outputs(x64):
     network = whole_network(fourier=4, fourier_scale=0.3, scale_inputs=True, output_scale=2.0)
     assert max(errors(network).values()) < 1e-5
 
 
+@pytest.mark.slow
 def test_detached_features_would_be_noticed(x64, monkeypatch):
     """The trap: features whose derivatives are cut off. The check above must fail for them."""
 
@@ -124,6 +126,7 @@ def trained():
     return pinn, problem
 
 
+@pytest.mark.slow
 def test_base_and_prior_stay_frozen_while_the_learnable_part_moves(trained):
     pinn, problem = trained
     first, later = (attach_paper(pinn, problem, epochs=n, hidden=(6, 6), key=1).sampler for n in (1, 60))
@@ -133,6 +136,7 @@ def test_base_and_prior_stay_frozen_while_the_learnable_part_moves(trained):
     assert not eqx.tree_equal(first.epinet.learnable, later.epinet.learnable)
 
 
+@pytest.mark.slow
 def test_the_base_can_be_trained_on_together_with_the_epinet(trained):
     pinn, problem = trained
     sampler = attach_paper(pinn, problem, epochs=20, hidden=(6, 6), train_base=True).sampler
@@ -158,6 +162,7 @@ def test_gauss_newton_with_a_base_that_moves_is_refused(rejects):
         EpinetMethod(objective="paper", newton=5, train_base=True)
 
 
+@pytest.mark.slow
 def test_z_is_projected_on_the_outputs_so_that_zero_means_no_correction(trained):
     pinn, problem = trained
     band = attach_paper(pinn, problem, epochs=1, hidden=(6, 6))
@@ -166,6 +171,7 @@ def test_z_is_projected_on_the_outputs_so_that_zero_means_no_correction(trained)
     np.testing.assert_allclose(at_zero(x), pinn.solution(x), atol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("initialisation", ["xavier", "he", "orthogonal"])
 def test_the_prior_can_be_initialised_by_name_and_alpha_scales_it(trained, initialisation):
     pinn, problem = trained
@@ -178,6 +184,7 @@ def test_the_prior_can_be_initialised_by_name_and_alpha_scales_it(trained, initi
     np.testing.assert_allclose(2 * widths[0], widths[1], rtol=1e-5)
 
 
+@pytest.mark.slow
 def test_unknown_parameters_get_a_spread_of_their_own():
     times = np.linspace(0, 1, 9)
     problem = epinn.Problem(

@@ -57,6 +57,7 @@ def test_a_network_that_is_no_solution_is_a_warning_for_python():
         assert epinn.attach(pinn, method="laplace", settings={"samples": 4}).warnings == ()  # it was said before
 
 
+@pytest.mark.slow
 def test_chains_that_have_not_mixed_are_a_warning_too():
     pinn = epinn.fit(epinn.problems.poisson1d(0.1), base=HARDLY)
     few = {"step_size": 1e-6, "leapfrog": 1, "burn_in": 0, "samples": 10, "chains": 2, "precondition": False, "adapt": False}

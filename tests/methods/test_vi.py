@@ -17,6 +17,7 @@ def line(x, sigma=SIGMA):
     return epinn.fit(problem, base=Base(hidden=(), epochs=1, newton=20, restarts=0))
 
 
+@pytest.mark.slow
 def test_means_and_widths_are_those_of_the_nearest_factorised_gaussian():
     x = np.linspace(-0.2, 1, 12)
     band = epinn.attach(line(x), method="vi", settings={"steps": 3000, "learning_rate": 0.01, "draws": 8})
@@ -30,6 +31,7 @@ def test_means_and_widths_are_those_of_the_nearest_factorised_gaussian():
     assert band.warnings == ()
 
 
+@pytest.mark.slow
 def test_unknown_noise_is_inferred():
     x = np.linspace(-1, 1, 200)
     y = 0.5 * x + 0.2 * np.random.default_rng(2).normal(size=200)

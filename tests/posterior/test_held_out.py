@@ -45,6 +45,7 @@ def pinn():
     return epinn.fit(line(sigma=0.1), base=BASE)
 
 
+@pytest.mark.slow
 def test_they_are_compared_in_units_of_spread_and_noise(pinn):
     posterior = epinn.attach(pinn, method="laplace", settings={"samples": 200}).posterior
     found = compare_held_out(posterior, pinn.data_sigmas)
@@ -56,6 +57,7 @@ def test_they_are_compared_in_units_of_spread_and_noise(pinn):
     )
 
 
+@pytest.mark.slow
 def test_the_noise_of_a_measurement_is_told_apart_from_the_spread(pinn):
     posterior = epinn.attach(pinn, method="laplace", settings={"samples": 200}).posterior
     assert posterior.noise == pinn.field_noise == {"u": pytest.approx(0.1)}
@@ -78,6 +80,7 @@ def test_unknown_noise_is_that_of_the_measurements_they_were_parted_from():
     np.testing.assert_allclose([found.noise[0], found.noise[-1]], [0.01, 0.5], rtol=0.5)
 
 
+@pytest.mark.slow
 def test_without_any_noise_to_go_by_nothing_is_compared(rejects):
     problem = epinn.Problem(
         domain=epinn.Box(x=(0, 1)),

@@ -38,6 +38,7 @@ def spring():
     )
 
 
+@pytest.mark.slow
 def test_the_prior_of_a_method_is_that_of_the_base_unless_it_has_its_own():
     pinn = epinn.fit(spring(), base=dataclasses.replace(BASE, prior=0.3))
 
@@ -90,6 +91,7 @@ def test_the_spread_is_that_of_the_exact_posterior(pinn, method):
     np.testing.assert_array_less(np.abs(found.mean - mean), 0.1 * sd + 2e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", NEAR)
 def test_a_base_that_has_not_seen_the_data_is_moved_by_them(method):
     """A line fitted to nothing, attached to readings: the posterior of the readings, not a band around the wrong line."""
@@ -111,6 +113,7 @@ def test_too_few_directions_scatter(pinn):
     assert np.std(ratios) > 0.1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", NEAR)
 def test_more_noise_means_a_wider_band(method):
     def width(sigma):

@@ -37,6 +37,7 @@ def test_unknown_noise_is_a_coordinate_of_its_own():
     np.testing.assert_allclose(target(vector), expected, rtol=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("tolerance", "sigma"), [(0.05, 0.05), (0.001, 0.01)])
 def test_only_exact_channels_are_widened_to_the_tolerance(tolerance, sigma):
     base = Base(hidden=(3,), epochs=0, newton=0, restarts=0)

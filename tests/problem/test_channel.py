@@ -142,6 +142,7 @@ def test_a_channel_with_very_many_points_has_a_pass_of_its_own():
     assert alone.orders == ((0, 0),)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("points", [10, 3000])
 def test_residuals_do_not_depend_on_who_shares_a_pass(points):
     problem, channels = several_channels(points)

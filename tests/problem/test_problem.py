@@ -364,6 +364,7 @@ def positive_problem():
     )
 
 
+@pytest.mark.slow
 def test_a_positive_field_is_positive_in_predictions_and_in_operators(x64):
     problem = positive_problem()
     network = MLP.create(1, (5,), 2, key=jax.random.key(1))

@@ -96,6 +96,7 @@ def test_what_is_not_a_number_is_a_misfit():
     assert len(misfit.complaints(0, channels)) == 3
 
 
+@pytest.mark.slow
 def test_noise_that_nobody_knows_is_found_while_fitting():
     x = np.linspace(0.1, 2.9, 40)
     values = np.sin(4 * x) + 0.05 * np.random.default_rng(0).normal(size=40)

@@ -84,6 +84,7 @@ def test_nothing_is_estimated_where_everything_was_given():
     assert estimate_sigma(channels, channels, solution, PinnObjective, bayesian_prior([problem], solution, 1.0)) is channels
 
 
+@pytest.mark.slow
 def test_the_estimates_say_where_they_come_from():
     pinn = epinn.fit(wave(), base=dataclasses.replace(LINE, epochs=20))
     origins = {row["channel"]: row["origin"] for row in describe_noise(pinn.channels)}
@@ -91,6 +92,7 @@ def test_the_estimates_say_where_they_come_from():
     assert set(pinn.sigmas) == {"equation", "data"}
 
 
+@pytest.mark.slow
 def test_the_tolerance_of_an_exact_condition_is_found_once_however_often_the_noise_is_estimated():
     base = epinn.Base(hidden=(8,), epochs=50, newton=40, restarts=0)
     known, unknown = (epinn.fit(wave(**sigma), base=base).sigmas["equation"] for sigma in ({"sigma": 0.2}, {}))

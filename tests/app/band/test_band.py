@@ -65,6 +65,7 @@ def elsewhere(problem):
 # What a posterior has, a band has
 
 
+@pytest.mark.slow
 def test_it_predicts_what_its_posterior_does(band):
     for name in ("predict", "predict_measurement"):
         ours, its = (getattr(one, name)(X, draws=10) for one in (band, band.posterior))
@@ -100,6 +101,7 @@ def test_the_verdict_is_that_of_the_report_and_remembered(band, pinn):
     assert (band.verdict.word, band.verdict.why) == (expected.word, expected.why)
 
 
+@pytest.mark.slow
 def test_a_summary_is_a_few_lines_with_the_essentials(band, inverse):
     text = band.summary()
     for word in ("poisson1d", "laplace", band.verdict.word, "sharpness", "residuals", "equation"):

@@ -31,6 +31,7 @@ def test_a_comparison_passes_on_what_a_method_warns_of(compared):
         assert told.count(split_advice(text)[0].lower()) == 1
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_metrics_to_the_bit(single, compared):
     alone, together = records_in(single[1]), records_in(compared[1])[:1]
     assert without_times(alone) == without_times(together)

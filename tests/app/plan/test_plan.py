@@ -168,6 +168,7 @@ def test_data_that_make_no_sense_are_found_before_anything_is_trained(data, word
         assert word in str(caught.value)
 
 
+@pytest.mark.slow
 def test_a_training_of_no_epochs_leaves_the_base_as_it_was_made(plan):
     first, second = (fit_base(plan, Progress(), epochs=0)[0] for _ in range(2))
     assert first.base == plan.settings.base
@@ -218,6 +219,7 @@ def test_what_is_too_large_for_a_matrix_is_refused_before_training(method, rejec
     tiny_plan("epinet", epinet__objective="paper", base__hidden=(70, 70), points__collocation=5000).check()
 
 
+@pytest.mark.slow
 def test_an_epinet_may_stay_untrained(pinns):
     plan = tiny_plan("epinet", epinet__epochs=0)
     assert [result.case.seed for result in attach_method(plan, "epinet", pinns, Progress())] == [0, 1]

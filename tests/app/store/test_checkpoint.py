@@ -141,6 +141,7 @@ def test_what_cannot_be_written_stops_no_work(tmp_path):
     assert keeper.recall("a", np.zeros(2)) is None
 
 
+@pytest.mark.slow
 def test_other_seeds_and_other_settings_start_anew(tmp_path, whole, eager):
     with pytest.raises(KeyboardInterrupt):
         fit_seeds([problem()] * 2, keys=KEYS, base=BASE, progress=every_time(Stops("training", 200), tmp_path))

@@ -48,6 +48,7 @@ def names(folder):
     return sorted(path.name for path in folder.iterdir())
 
 
+@pytest.mark.slow
 def test_what_is_there_is_read_and_not_trained_again(tmp_path, trainings):
     first = Bases(tmp_path).get(plan(), Progress())
     second = Bases(tmp_path).get(plan(), Progress())
@@ -56,6 +57,7 @@ def test_what_is_there_is_read_and_not_trained_again(tmp_path, trainings):
     assert [p.seconds for p in first] == [p.seconds for p in second]
 
 
+@pytest.mark.slow
 def test_one_seed_more_is_trained_and_the_others_stay(tmp_path, trainings):
     before = Bases(tmp_path).get(plan(), Progress())
     Bases(tmp_path).get(plan(seeds=(2,)), Progress())
@@ -64,6 +66,7 @@ def test_one_seed_more_is_trained_and_the_others_stay(tmp_path, trainings):
     np.testing.assert_array_equal(values(before), values(all_three[:2]))
 
 
+@pytest.mark.slow
 def test_files_are_named_after_what_the_base_has_seen(tmp_path):
     Bases(tmp_path).get(plan(), Progress())
     Bases(tmp_path).get(plan(), Progress(), sees_data=False)

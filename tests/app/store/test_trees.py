@@ -81,6 +81,7 @@ def test_a_stored_sampler_predicts_the_same_to_the_bit(tmp_path, posteriors, met
     assert old.std.max() > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "base",
     [

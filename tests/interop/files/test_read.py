@@ -151,6 +151,7 @@ def test_a_module_that_the_weights_do_not_belong_to(torch, module, tmp_path, rej
         read(tmp_path / "state.pt", torch.nn.Linear(1, 1))
 
 
+@pytest.mark.slow
 def test_named_layers_give_what_goes_into_them(module, problem):
     pinn = adopt(module, problem, features="4")
     (a, p), (b, q), _ = LAYERS

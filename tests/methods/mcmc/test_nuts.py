@@ -17,6 +17,7 @@ def pinn():
     return epinn.fit(problem, base=Base(hidden=(), epochs=1, newton=20, restarts=0))
 
 
+@pytest.mark.slow
 def test_it_finds_the_length_of_its_trajectories_itself(pinn):
     """Steps a tenth of what they might be: trajectories of many of them still mix at once."""
     band = epinn.attach(pinn, method="nuts", settings={"adapt": False, "step_size": 0.1, "burn_in": 20, "samples": 800})
@@ -25,6 +26,7 @@ def test_it_finds_the_length_of_its_trajectories_itself(pinn):
     assert band.warnings == ()
 
 
+@pytest.mark.slow
 def test_trajectories_that_may_not_grow_are_short(pinn):
     short = epinn.attach(
         pinn, method="nuts", settings={"adapt": False, "step_size": 0.01, "doublings": 1, "burn_in": 0, "samples": 100}

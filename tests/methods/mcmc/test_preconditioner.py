@@ -25,6 +25,7 @@ def chart_of(pinn):
     return first(targets), first(first(charts(targets, begin))), begin[0, 0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("readings", [1, 9])  # fewer rows than parameters, and more
 def test_a_linear_posterior_becomes_standard_normal(readings):
     x = np.linspace(-1, 1, readings)
@@ -36,6 +37,7 @@ def test_a_linear_posterior_becomes_standard_normal(readings):
     np.testing.assert_allclose(hessian, np.eye(2), atol=1e-3)
 
 
+@pytest.mark.slow
 def test_a_curved_problem_is_given_less_reach():
     x = np.linspace(-1, 1, 9)
     data = epinn.Data(x, np.sin(3 * x), sigma=0.01)
@@ -45,6 +47,7 @@ def test_a_curved_problem_is_given_less_reach():
     assert width.max() < 0.1
 
 
+@pytest.mark.slow
 def test_unknown_noise_has_the_width_of_its_estimate():
     x = np.linspace(-1, 1, 50)
     data = epinn.Data(x, x + 0.1 * np.random.default_rng(0).normal(size=50))
@@ -53,6 +56,7 @@ def test_unknown_noise_has_the_width_of_its_estimate():
     np.testing.assert_allclose(chart_of(pinn)[1].width[-1], 0.1, rtol=1e-5)  # 1 / sqrt(2 n)
 
 
+@pytest.mark.slow
 def test_what_is_too_large_for_a_matrix_is_not_charted(monkeypatch):
     problem = epinn.problems.poisson1d(0.1, collocation=8, sensors=4)
     pinn = epinn.fit(problem, base=Base(hidden=(4,), epochs=0, newton=0, restarts=0))

@@ -14,6 +14,7 @@ from epinn.solve.config import Base
 pytestmark = pytest.mark.usefixtures("quick_compile")
 
 
+@pytest.mark.slow
 def test_spread_starts_of_a_linear_problem_are_draws_from_its_posterior():
     x = np.linspace(-1, 1, 12)
     data = epinn.Data(x, 0.7 * x - 0.4, sigma=0.3)

@@ -43,11 +43,13 @@ def error(pinn):
     return float(jnp.sqrt(jnp.mean((pinn(grid)[:, 0] - jnp.exp(-grid)) ** 2)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("schedule", SCHEDULES)
 def test_adam_solves_an_ordinary_differential_equation(schedule):
     assert error(epinn.fit(decay(), base=dataclasses.replace(TINY, schedule=schedule))) < 0.06
 
 
+@pytest.mark.slow
 def test_lbfgs_alone_and_as_polish_reaches_what_adam_does_not():
     adam = epinn.fit(decay(), base=TINY)
     polished = epinn.fit(decay(), base=dataclasses.replace(TINY, polish=60))
@@ -61,6 +63,7 @@ def test_self_adaptive_weights_solve_it_too():
     assert error(pinn) < 0.02
 
 
+@pytest.mark.slow
 def test_resampling_trains_on_new_points_every_k_steps():
     latin = decay(points=epinn.Points(collocation=4, sampling="latin", resample=10))
     fixed = decay(points=epinn.Points(collocation=4, sampling="latin"))
@@ -83,6 +86,7 @@ def test_the_same_seed_gives_the_same_bits_and_another_does_not():
     assert not np.array_equal(first(grid), other(grid))
 
 
+@pytest.mark.slow
 def test_a_seed_trained_among_others_is_the_seed_trained_alone():
     base = dataclasses.replace(TINY, epochs=50)
     together = epinn.fit_seeds([decay()] * 3, keys=[0, 1, 2], base=base)
@@ -136,6 +140,7 @@ def test_a_gradient_that_is_nan_stops_training_before_it_spoils_the_weights():
     assert all(bool(jnp.all(jnp.isfinite(leaf))) for leaf in jax.tree.leaves(eqx.filter(pinn.solution, eqx.is_array)))
 
 
+@pytest.mark.slow
 def test_equations_that_differ_between_seeds_are_not_trained_together():
     problems = [decay(equation=decay_with(rate)) for rate in (1.0, 2.0)]
     with pytest.raises(epinn.InputError, match="differs between seeds"):

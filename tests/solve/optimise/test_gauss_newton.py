@@ -62,6 +62,7 @@ def system(problem, hidden=(5,), spread=None):
     return System(PinnObjective(rest), problem.channels(0), jax.random.key(0), prior, like), vector
 
 
+@pytest.mark.slow
 def test_the_loss_is_the_sum_of_squares_in_units_of_noise_and_prior(x64):
     made, vector = system(everything(), spread=2.0)
     found = made.objective.residuals(unraveller(made.like)(2 * vector), made.channels, None, made.key)
@@ -75,6 +76,7 @@ def test_loss_weights_have_no_part_in_it(x64):
     assert four[0].loss(four[1]) == pytest.approx(float(one[0].loss(one[1])))
 
 
+@pytest.mark.slow
 def test_the_jacobian_is_that_of_the_rows(x64):
     made, vector = system(everything())
     both = jax.jit(lambda v: (made.jacobian(v), jax.jacfwd(made.rows)(v)))
@@ -147,6 +149,7 @@ def test_an_unknown_parameter_is_found():
     assert float(pinn.solution.unknowns["k"]) == pytest.approx(2.0, abs=5e-3)
 
 
+@pytest.mark.slow
 def test_seeds_go_down_on_their_own(fitted):
     base = dataclasses.replace(START, newton=60)
     both = epinn.fit_seeds([decay()] * 2, keys=[0, 1], base=base)
