@@ -56,7 +56,9 @@ def errors(network):
     return found
 
 
-@pytest.mark.parametrize("activation", ["tanh", "sin", "silu", "gelu"])
+@pytest.mark.parametrize(
+    "activation", ["tanh", *(pytest.param(name, marks=pytest.mark.slow) for name in ("sin", "silu", "gelu"))]
+)
 def test_all_derivatives_of_the_whole_epinn_agree_with_finite_differences(x64, activation):
     assert max(errors(whole_network(activation)).values()) < 1e-5
 
