@@ -89,6 +89,7 @@ def test_an_old_posterior_gives_the_stored_figures(run, method):
         assert found["unknowns"][name]["mean"] == pytest.approx(unknown["mean"], rel=1e-3)
 
 
+@pytest.mark.slow
 def test_an_old_base_is_read_and_not_trained_again(folder):
     plan = plan_of(folder)
     has_data = plan.settings.methods[plan.methods[0]].traits.base_sees_data

@@ -50,6 +50,7 @@ def test_an_order_that_helps_nobody_is_not_named():
     assert not any("seems to take" in text for text in warnings)
 
 
+@pytest.mark.slow
 def test_unknowns_at_their_guesses_are_named():
     inverse = problem(equation=lambda u, k: u.t - k * u.xx, unknowns={"k": epinn.Unknown(0.1)})
     assert any('k is still at its guess: pass the value' in text and 'unknowns={"k": 0.1}' in text

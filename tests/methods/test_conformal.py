@@ -65,6 +65,7 @@ def test_it_keeps_the_base_as_its_mean_and_scales_the_spread():
     np.testing.assert_allclose(scaled.mean, pinn(x)[:, 0], atol=0.1 * scaled.std.max())
 
 
+@pytest.mark.slow
 def test_too_few_measurements_are_refused_before_training():
     problem = noisy(0, held=18)
     with pytest.raises(epinn.InputError, match=r"at least 19 held-out measurements .* not 18.*held_out"):

@@ -75,6 +75,7 @@ def test_few_members_have_the_mean_of_all_and_a_larger_spread(pinn):
     np.testing.assert_allclose(slope.mean, plain.evaluate(lambda u: u.x, at=X).mean, atol=1e-3)
 
 
+@pytest.mark.slow
 def test_members_may_start_at_the_trained_network(pinn):
     """Each finds a fit of its own, with the spread of those that come from far away."""
     near, far = (

@@ -103,6 +103,7 @@ def test_a_base_that_has_not_seen_the_data_is_moved_by_them(method):
     np.testing.assert_allclose(found.mean, 2 * x + 1, atol=0.02)
 
 
+@pytest.mark.slow
 def test_too_few_directions_scatter(pinn):
     """What the default dimension of z is for: 8 directions have the right spread on average, not at every point."""
     sd = closed_form(pinn)[1]

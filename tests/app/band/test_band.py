@@ -114,6 +114,7 @@ def test_a_summary_is_a_few_lines_with_the_essentials(band, inverse):
     assert "exact 0.1" in kappa[0]
 
 
+@pytest.mark.slow
 def test_reprs_fit_on_a_screen(band, inverse, pinn):
     for one in (band, inverse, band.posterior, pinn, band.problem, band.predict(X, draws=10)):
         assert len(repr(one)) < 250
@@ -133,7 +134,7 @@ def test_a_problem_without_a_name_is_called_by_its_fields(pinn):
 # Shown
 
 
-@pytest.mark.parametrize("which", ["band", "inverse"])
+@pytest.mark.parametrize("which", ["band", pytest.param("inverse", marks=pytest.mark.slow)])
 def test_a_plot_needs_no_display(which, request):
     figure = request.getfixturevalue(which).plot()
     picture = io.BytesIO()

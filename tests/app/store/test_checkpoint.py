@@ -164,6 +164,7 @@ def test_progress_reaches_the_listener(tmp_path, whole):
     assert "training" in listener.first
 
 
+@pytest.mark.slow
 def test_gauss_newton_goes_on_where_it_stopped_and_ends_the_same(tmp_path, eager):
     base = dataclasses.replace(BASE, epochs=50, newton=40)
     (expected,) = fit_seeds([problem()], keys=[0], base=base)

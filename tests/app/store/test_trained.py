@@ -77,6 +77,7 @@ def test_files_are_named_after_what_the_base_has_seen(tmp_path):
     assert "base-noise0.3-seed0.safetensors" in names(tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("close", [0.3, 0.1 + 1e-9])
 def test_bases_of_different_noise_have_different_files_though_each_was_asked_for_alone(tmp_path, trainings, close):
     shelf = Bases(tmp_path, several_noises=True)
@@ -99,6 +100,7 @@ def test_a_base_that_sees_no_data_is_the_same_at_every_noise_level_and_as_withou
     np.testing.assert_allclose(values(blind)[0], values([alone])[0], rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_a_base_that_sees_no_data_is_given_back_with_all_conditions(tmp_path):
     seen, blind = (Bases(tmp_path).get(plan(), Progress(), sees_data=s)[0] for s in (True, False))
     assert [c.name for c in blind.channels] == [c.name for c in seen.channels]

@@ -38,6 +38,7 @@ def weights(tmp_path):
     return tmp_path / "weights.safetensors"
 
 
+@pytest.mark.slow
 def test_weights_and_an_architecture_are_one_of_our_networks(weights, problem):
     pinn = adopt(weights, problem, architecture=ARCHITECTURE)
     assert isinstance(pinn.solution.network, MLP)

@@ -13,6 +13,7 @@ def trace_of(field):
     return Trace(field[..., :1], field, counted + 0.8, counted > 0, np.full((seeds, chains), 0.1), 1.0)
 
 
+@pytest.mark.slow
 def test_independent_samples_have_mixed():
     found = diagnose(trace_of(np.random.default_rng(0).normal(size=(2, 4, 500, 3))), 1)
     assert found["rhat"] < 1.01

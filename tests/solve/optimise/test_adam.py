@@ -58,6 +58,7 @@ def test_lbfgs_alone_and_as_polish_reaches_what_adam_does_not():
     assert error(alone) < 1e-3
 
 
+@pytest.mark.slow
 def test_self_adaptive_weights_solve_it_too():
     pinn = epinn.fit(decay(), base=TINY, weights=Weights(mode="self-adaptive"))
     assert error(pinn) < 0.02
