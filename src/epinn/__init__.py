@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from .problem.context import Points
     from .problem.domain import Box
     from .problem.problem import Problem
-    from .problem.shorthand import Unknown
+    from .problem.shorthand import Normal, Unknown
     from .progress import Progress
     from .solve.config import Base
     from .solve.optimise.adam import Weights
@@ -50,7 +50,7 @@ _HOMES = {
     "problem.conditions": ("Constant", "Data", "Dirichlet", "Equation", "Initial", "Neumann", "Periodic", "Robin"),
     "problem.context": ("Points",),
     "problem.problem": ("Problem",),
-    "problem.shorthand": ("Unknown",),
+    "problem.shorthand": ("Normal", "Unknown"),
     "solve.config": ("Base",),
     "solve.optimise.adam": ("Weights",),
     "solve.pinn": ("Pinn", "fit_seeds"),

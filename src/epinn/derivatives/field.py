@@ -17,7 +17,7 @@ from jax.typing import ArrayLike
 from jaxtyping import Array, Float, Num
 
 from ..errors import EpinnError, InputError, shown, unknown_name
-from .jet import Jet, MultiIndex, lower_closure, positive
+from .jet import Jet, MultiIndex, lower_closure
 
 
 @jax.tree_util.register_pytree_node_class
@@ -188,7 +188,7 @@ class Operator(eqx.Module):
         self, jet: Jet, x: Float[Array, " d"], unknowns: Mapping[str, Array], given: Mapping[str, Array]
     ) -> Num[Array, " size"]:
         """The operator at one point, from the jet of all fields there."""
-        parts = positive(jet, self.names.positive_columns).parts()  # type: ignore[union-attr]
+        parts = jet.parts()
         value = parts[jet.orders[0]]
         fields = {
             name: Field(name, self.names.coordinates, value[i], lambda order, i=i: parts[order][i])  # type: ignore[misc]

@@ -14,6 +14,7 @@ from ..errors import InputError, unknown_name
 from .activation import ACTIVATIONS, Activation, cos
 from .jet import Jet, Value, activate, affine, join, opaque, positive
 from .memory import in_chunks
+from .units import Units
 
 INITIALISATIONS: dict[str, Callable[..., Array]] = {
     "xavier": jax.nn.initializers.glorot_uniform(in_axis=1, out_axis=0),
@@ -150,19 +151,47 @@ def nothing(x: Value) -> Value:
 class Solution(eqx.Module):
     """A candidate solution: a network for the fields, and values for the unknown parameters.
 
-    Unknown parameters that must be `positive` are kept as logarithms; columns of `positive_fields` go through softplus.
+    The network is dimensionless: `units` say what its numbers mean, and without any they mean themselves. Unknown parameters
+    that must be `positive` are kept as logarithms; columns of `positive_fields` go through softplus.
     """
 
     network: AbstractNetwork
     raw: dict[str, Array] = eqx.field(default_factory=dict)
     positive: tuple[str, ...] = eqx.field(static=True, default=())
     positive_fields: tuple[int, ...] = eqx.field(static=True, default=())
+    frozen_units: Frozen | None = None
+
+    @property
+    def units(self) -> Units | None:
+        """What the numbers of the network mean; None where they mean themselves."""
+        return None if self.frozen_units is None else self.frozen_units.content
 
     @property
     def unknowns(self) -> dict[str, Array]:
         """The unknown parameters."""
-        return {name: jnp.exp(value) if name in self.positive else value for name, value in self.raw.items()}
+        units = self.units
+        return {
+            name: (jnp.exp(value) if name in self.positive else value) * (1.0 if units is None else units.unknowns[name])
+            for name, value in self.raw.items()
+        }
 
     def __call__(self, points: Float[Array | np.ndarray, "n d"]) -> Float[Array, "n fields"]:
-        values: Array = in_chunks(jax.vmap(lambda x: positive(self.network(x), self.positive_fields)), jnp.asarray(points))
-        return values
+        """The fields at points, all in the units of the problem."""
+        if self.units is None:
+            return self.variation(jnp.asarray(points))
+        return self.units.offset + self.variation(self.units.inside(jnp.asarray(points)))
+
+    def variation(self, inside: Float[Array, "n d"]) -> Float[Array, "n fields"]:
+        """The fields without their offsets, at points of the network."""
+        values: Array = in_chunks(jax.vmap(lambda x: positive(self.network(x), self.positive_fields)), inside)
+        return values if self.units is None else values * self.units.scale
+
+    def fields(self, jet: Jet, *, offset: bool = True) -> Jet:
+        """The fields and their derivatives in the units of the problem, from what the network says of them."""
+        made = positive(jet, self.positive_fields)
+        assert isinstance(made, Jet)  # as what it was made of
+        return made if self.units is None else self.units.fields(made, offset=offset)
+
+    def outside(self, points: Float[Array, "*n d"]) -> Float[Array, "*n d"]:
+        """Points of the network in the units of the problem."""
+        return points if self.units is None else self.units.outside(points)

@@ -9,6 +9,7 @@ from typing import Any
 from jaxtyping import PRNGKeyArray
 
 from ..derivatives.network import AbstractNetwork, Solution
+from ..derivatives.units import Units
 from ..errors import InputError, unknown_name
 from ..problem.problem import Problem
 from ..solve.config import Base
@@ -61,11 +62,14 @@ def adopt(
             "a network from a state dict cannot have fields that are made positive; drop positive from the problem."
         )
     network, warnings = _network(content, problem, features, rules)
-    solution, channels = _solution(problem, network, unknowns or {}), problem.channels(key)
+    scales = base.scales(problem)
+    scales = None if scales is None else scales.of_a_network_in_the_users_units()
+    solution = _solution(problem, network, unknowns or {}, None if scales is None else scales.units)
+    channels = base.channels(problem, key, scales)
     return Pinn(
         solution=solution,
         problem=problem,
-        channels=estimated_channels(base, solution, problem, key),
+        channels=estimated_channels(base, solution, problem, key, scales),
         points_key=key,
         base=base,
         seconds=time.perf_counter() - started,
@@ -132,11 +136,11 @@ def _named_layer(model: Any, name: str, problem: Problem, rules: Mapping[str, An
     return convert_torch(input_of(found[0], name), problem.domain.dimension, rules)
 
 
-def _solution(problem: Problem, network: AbstractNetwork, unknowns: Mapping[str, float]) -> Solution:
+def _solution(problem: Problem, network: AbstractNetwork, unknowns: Mapping[str, float], units: Units | None) -> Solution:
     """The network with values for the unknown parameters: those given, or the problem's guesses."""
     known = problem.parameters
     for name in unknowns:
         if name not in known:
             raise unknown_name("unknown", name, known)
     guesses = {name: dataclasses.replace(known[name], guess=float(value)) for name, value in unknowns.items()}
-    return dataclasses.replace(problem, unknowns=known | guesses).solution(network)
+    return dataclasses.replace(problem, unknowns=known | guesses).solution(network, units)

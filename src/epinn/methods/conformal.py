@@ -22,10 +22,9 @@ from ..derivatives.jet import Value
 from ..derivatives.network import AbstractNetwork, Solution
 from ..errors import InputError
 from ..posterior.gaussian import LEVEL, quantile
-from ..posterior.held_out import HeldOut, compare_held_out
+from ..posterior.held_out import HeldOut, Residuals, compare_held_out
 from ..posterior.posterior import Posterior
 from ..posterior.sampler import Sampler
-from ..problem.channel import residuals
 from ..problem.conditions import Data
 from ..problem.problem import Problem
 from ..progress import Progress
@@ -117,7 +116,7 @@ class ConformalMethod(Method):
         pinn = pinn.with_sigmas(inner.sigmas)
         found = compare_held_out(inner, pinn.data_sigmas)
         assert found is not None  # checked before
-        from_base = np.concatenate([np.asarray(row).ravel() for row in residuals(pinn.problem.held_out(), pinn.solution)])
+        from_base = np.asarray(Residuals(pinn.problem.held_out())(pinn.solution))
         scores = np.sort(replace(found, distance=from_base).scores)
         factor = float(scores[math.ceil((len(scores) + 1) * self.level - 1e-9) - 1]) / quantile(self.level)
         return replace(

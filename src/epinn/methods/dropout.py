@@ -108,7 +108,7 @@ class DropoutMethod(Method):
             return [Posterior(DropoutSampler(pinn.solution, self.rate), pinn.problem, self.name) for pinn in pinns]
         init_keys, train_keys = purposes(keys, 2)
         outcome, solution = train_solution(
-            create_solutions(pinns[0].base, [pinn.problem for pinn in pinns], init_keys),
+            create_solutions(pinns[0].base, [p.problem for p in pinns], init_keys, [p.solution.units for p in pinns]),
             stack([pinn.channels for pinn in pinns]),
             problem,
             objective=functools.partial(DropoutObjective, rate=self.rate),

@@ -83,6 +83,7 @@ class EnsembleMethod(Method):
             else:
                 drawn = _drawn(chosen(around, seeds), fold_in(anchor_keys[np.asarray(seeds)], attempt))
                 begin = eqx.combine(drawn, trainable(chosen(trained, seeds))[1])
+                begin = dataclasses.replace(begin, raw=chosen(trained, seeds).raw)  # their priors are as wide as nothing is
             return begin
 
         prior = Prior(_drawn(around, fold_in(anchor_keys, 0)), around.spread) if self.perturb else around

@@ -116,7 +116,8 @@ class ViMethod(Method):
         last, before = bounds[-tenth:], bounds[-2 * tenth : -tenth]
         mean, width = target.position(gaussian.mean), target.position(jnp.exp(gaussian.log_width))
         diagnostics: dict[str, Any] = {"bound": float(last.mean())}
-        sigmas = {name: float(np.exp(mu + width.log_sigma[name] ** 2)) for name, mu in mean.log_sigma.items()}
+        found = {name: float(np.exp(mu + width.log_sigma[name] ** 2)) for name, mu in mean.log_sigma.items()}
+        sigmas = pinn.sigmas_outside(found)
         rise = float(last.mean() - before.mean()) if len(before) else np.inf
         warnings: tuple[str, ...] = ()
         if rise > RISING * gaussian.mean.size:

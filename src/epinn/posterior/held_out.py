@@ -71,12 +71,15 @@ def compare_held_out(posterior: Posterior, noise: Mapping[str, float], draws: in
 
 
 class Residuals(eqx.Module):
-    """What a solution leaves of channels, in one row."""
+    """What a solution leaves of channels, in one row, in the units of the problem."""
 
     channels: tuple[Channel, ...]
 
     def __call__(self, solution: Solution) -> Float[Array, " rows"]:
-        return jnp.concatenate([row.ravel() for row in residuals(self.channels, solution)])
+        units = solution.units
+        one = jnp.ones((1, 1))
+        inside = self.channels if units is None else tuple(channel.inside(units, one) for channel in self.channels)
+        return jnp.concatenate([row.ravel() for row in residuals(inside, solution)])
 
 
 def _each(channel: Channel) -> np.ndarray:

@@ -17,7 +17,6 @@ from jaxtyping import Array, Float, PRNGKeyArray, PyTree
 from ..derivatives.network import Solution, trainable
 from ..problem.channel import Channel, log_likelihood, residuals
 from ..problem.precision import Exact, UnknownNoise
-from ..problem.problem import Problem
 from ..solve.config import create_solutions
 from ..solve.pinn import Pinn, bayesian_prior
 from ..solve.seeds import Keys, over_seeds, stack, unraveller, unstack
@@ -39,7 +38,7 @@ class Target(eqx.Module):
     channels: tuple[Channel, ...]
     center: Position  # the prior's means: zero for weights, the guess for unknowns
     spread: Position  # the prior's standard deviations
-    probes: Float[Array, "*seeds probes d"]
+    probes: Float[Array, "*seeds probes d"]  # points of the network
     rest: PyTree
 
     def __call__(self, vector: Float[Array, " q"]) -> Float[Array, ""]:
@@ -59,7 +58,7 @@ class Target(eqx.Module):
 
     def field(self, vector: Float[Array, " q"]) -> Float[Array, " values"]:
         """The fields at the probes, which diagnostics look at: weights may be exchanged freely without changing them."""
-        return self.solution(self.position(vector))(self.probes).ravel()
+        return self.solution(self.position(vector)).variation(self.probes).ravel()
 
 
 def size_of(targets: Target) -> int:
@@ -84,7 +83,7 @@ def posteriors_of(pinns: Sequence[Pinn], prior_sd: float, tolerance: float) -> T
         for c in channels
         if isinstance(c.precision, UnknownNoise)
     }
-    probes = stack([_probes(pinn.problem) for pinn in pinns])
+    probes = stack([_probes(pinn) for pinn in pinns])
     ones = {name: jnp.ones_like(size) for name, size in sizes.items()}
     return Target(channels, Position(prior.center, sizes), Position(prior.spread, ones), probes, trainable(solution)[1])
 
@@ -94,10 +93,10 @@ def tolerant(channel: Channel, tolerance: float) -> Channel:
     return channel.with_sigma(jnp.maximum(channel.sigma, tolerance)) if isinstance(channel.precision, Exact) else channel
 
 
-def _probes(problem: Problem) -> Float[Array, "probes d"]:
-    if problem.domain.dimension == 1:
-        return problem.domain.interior(PROBES)
-    return problem.domain.points(PROBES, "sobol", key=jax.random.key(0))
+def _probes(pinn: Pinn) -> Float[Array, "probes d"]:
+    domain, units = pinn.problem.domain, pinn.solution.units
+    points = domain.interior(PROBES) if domain.dimension == 1 else domain.points(PROBES, "sobol", key=jax.random.key(0))
+    return points if units is None else units.inside(points)
 
 
 @eqx.filter_jit
@@ -131,7 +130,8 @@ def fresh(pinns: Sequence[Pinn], targets: Target, keys: Keys, chains: int) -> Fl
     """Positions of networks as they are before training."""
     chain_keys = jax.vmap(lambda key: jax.random.split(key, chains))(keys)
     problems = [pinn.problem for pinn in pinns]
-    made = [trainable(create_solutions(pinns[0].base, problems, chain_keys[:, c]))[0] for c in range(chains)]
+    units = [pinn.solution.units for pinn in pinns]
+    made = [trainable(create_solutions(pinns[0].base, problems, chain_keys[:, c], units))[0] for c in range(chains)]
     return jnp.stack([_vectors(Position(parameters, targets.center.log_sigma)) for parameters in made], axis=1)
 
 

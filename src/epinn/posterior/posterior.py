@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, cast
 
 import equinox as eqx
@@ -13,6 +14,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from ..derivatives.field import Operator
 from ..derivatives.jet import Jet
 from ..derivatives.network import Solution
+from ..derivatives.units import Units
 from ..errors import InputError
 from ..problem.checks import as_points
 from ..problem.problem import Problem, as_key
@@ -64,11 +66,25 @@ class Posterior:
         samples: int = 0,
     ) -> Prediction:
         """The fields at points (n, coordinates): shape (n,) for one field, (n, fields) for all of several."""
-        points = as_points(points, self.problem.domain)
         column = None
         if field is not None or len(self.problem.fields) == 1:
             column = self.problem.fields.index(self.problem.field_name(field))
-        return self._statistics(_Fields(points, column), draws, key, quantiles, samples)
+        inside = self._inside(as_points(points, self.problem.domain))
+        found = self._statistics(_Fields(inside, column), draws, key, quantiles, samples)
+        if self._units is None:
+            return found
+        offset = np.asarray(self._units.offset)
+        return found.shifted(offset if column is None else offset[column])
+
+    @cached_property
+    def _units(self) -> Units | None:
+        """The units that all draws have in common, in double precision."""
+        units = _units_of(self.sampler)
+        return None if units is None else jax.tree.map(lambda leaf: np.asarray(leaf, float), units)
+
+    def _inside(self, points: Float[Array | np.ndarray, "n d"]) -> Float[Array, "n d"]:
+        """Points of the network."""
+        return jnp.asarray(points if self._units is None else self._units.inside(points), float)
 
     def predict_measurement(
         self, points: Any, *, field: str | None = None, draws: int = DRAWS, key: PRNGKeyArray | int = 0
@@ -113,7 +129,7 @@ class Posterior:
         if at is None:
             return self._statistics(functional, draws, key, quantiles, samples)
         operator = Operator(functional, self.problem.names)
-        applied = _Applied(operator, as_points(at, self.problem.domain))
+        applied = _Applied(operator, self._inside(as_points(at, self.problem.domain)))
         prediction = self._statistics(applied, draws, key, quantiles, samples)
         return prediction.column(0) if operator.size == 1 else prediction
 
@@ -123,19 +139,24 @@ class Posterior:
         return predict(self.sampler, functional, draws=draws, key=as_key(key), quantiles=quantiles, samples=samples)
 
 
+@eqx.filter_jit
+def _units_of(sampler: Sampler) -> Units | None:
+    return sampler.solution(sampler.index(jax.random.key(0))).units
+
+
 class _Fields(eqx.Module):
-    """All fields at points, or one of them."""
+    """All fields without their offsets at points of the network, or one of them."""
 
     points: Float[Array, "n d"]
     column: int | None = eqx.field(static=True, default=None)
 
     def __call__(self, solution: Solution) -> Float[Array, "n ..."]:
-        values = solution(self.points)
+        values = solution.variation(self.points)
         return values if self.column is None else values[:, self.column]
 
 
 class _Applied(eqx.Module):
-    """An operator at points."""
+    """An operator at points of the network."""
 
     operator: Operator
     points: Float[Array, "n d"]
@@ -143,7 +164,7 @@ class _Applied(eqx.Module):
     def __call__(self, solution: Solution) -> Float[Array, "n size"]:
         def at_point(x: Float[Array, " d"]) -> Array:
             jet = solution.network(Jet.variable(x, self.operator.orders))
-            return self.operator(cast(Jet, jet), x, solution.unknowns, {})
+            return self.operator(solution.fields(cast(Jet, jet)), solution.outside(x), solution.unknowns, {})
 
         return jax.vmap(at_point)(self.points)
 

@@ -83,7 +83,8 @@ class FewMembers(FiniteSampler):
         shares = (1 - self.factor) / self.members + self.factor * jax.nn.one_hot(index, self.members)
         every = self.plain.solutions
         raw = {name: jnp.tensordot(shares, value, 1) for name, value in every.raw.items()}
-        return dataclasses.replace(every, network=Mixture(every.network, shares), raw=raw)
+        units = jax.tree.map(lambda leaf: leaf[0], every.frozen_units)  # which all have in common
+        return dataclasses.replace(every, network=Mixture(every.network, shares), raw=raw, frozen_units=units)
 
 
 def widening(number: int) -> float:

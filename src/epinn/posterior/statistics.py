@@ -43,6 +43,13 @@ class Prediction:
         more += [] if self.samples is None else [f"{len(self.samples)} samples"]
         return f"<Prediction of shape {np.shape(self.mean)}: {', '.join([*ranges, *more])}, {self.draws} draws>"
 
+    def shifted(self, by: np.ndarray) -> "Prediction":
+        """The same for a quantity that is larger by so much; in double precision, since that may be very much."""
+        samples = None if self.samples is None else self.samples + by
+        return replace(
+            self, mean=self.mean + by, quantiles={q: value + by for q, value in self.quantiles.items()}, samples=samples
+        )
+
     def column(self, i: int) -> "Prediction":
         """Component `i` of the last axis."""
         samples = None if self.samples is None else self.samples[..., i]

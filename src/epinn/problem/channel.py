@@ -18,7 +18,8 @@ from ..derivatives.field import Operator
 from ..derivatives.jet import Jet, MultiIndex, lower_closure
 from ..derivatives.memory import in_chunks
 from ..derivatives.network import Solution
-from .precision import KnownNoise, Precision
+from ..derivatives.units import Units
+from .precision import KnownNoise, Precision, UnknownNoise
 
 Kind = Literal["equation", "boundary", "initial", "data", "constraint"]
 
@@ -30,6 +31,7 @@ class Channel(eqx.Module):
 
     `partner` points turn the residual into a difference (periodic sides); `centred` subtracts the mean over the points
     (a field that should be constant, its mean square then the variance); `sampled` points may be drawn anew in training.
+    A channel that is `inside` some units has points of the network, and residuals, targets and sigma in parts of `size`.
     """
 
     name: str = eqx.field(static=True)
@@ -44,11 +46,40 @@ class Channel(eqx.Module):
     weight: float | None = eqx.field(static=True, default=None)
     sampled: bool = eqx.field(static=True, default=False)
     target_moves: bool = eqx.field(static=True, default=False)  # the target is a function of the coordinates
+    linear: bool = eqx.field(static=True, default=False)  # so that an offset of the fields can be taken off the targets
+    size: Float[Array, "*seeds n k"] | None = None  # of the residuals in the user's units, once they are dimensionless
 
     def moved_to(self, other: "Channel") -> "Channel":
         """This channel at the points of another, with everything else its own."""
         target = other.target if self.target_moves else self.target
         return dataclasses.replace(self, points=other.points, partner=other.partner, target=target)
+
+    def inside(self, units: Units, size: Float[Array, "#n #k"]) -> "Channel":
+        """This channel made dimensionless: its points are those of the network, its residuals in parts of `size`."""
+        size = jnp.broadcast_to(size, self.target.shape)
+        target = self.target
+        if self.linear:
+            at_offset = jax.vmap(self.operator, in_axes=(None, 0, None, 0))
+            constant = at_offset(units.constant(self.operator.orders), self.points, {}, self.given)
+            target = target if self.partner is not None else target - constant  # which is the same on both sides
+        settled = self.precision.is_settled and not isinstance(self.precision, UnknownNoise)
+        return dataclasses.replace(
+            self,
+            points=units.inside(self.points),
+            partner=None if self.partner is None else units.inside(self.partner),
+            target=target / size,
+            precision=self.precision.with_sigma(self.sigma / size[: len(self.sigma), 0]) if settled else self.precision,
+            size=size,
+        )
+
+    @property
+    def sigma_outside(self) -> Float[Array, "*seeds #n"]:
+        """Sigma in the user's units."""
+        return self.sigma if self.size is None else self.sigma * self.size[..., : self.sigma.shape[-1], 0]
+
+    def with_sigma_outside(self, sigma: float) -> "Channel":
+        """This channel with a sigma that is given in the user's units."""
+        return self.with_sigma(sigma if self.size is None else sigma / self.size[..., : self.sigma.shape[-1], 0])
 
     def disturbed(self, sigma: float, key: PRNGKeyArray) -> "Channel":
         """This channel with known noise on its targets, on top of what they had if that is known too."""
@@ -92,14 +123,15 @@ class Channel(eqx.Module):
         stacked: Channel = jax.tree.map(lambda leaf: leaf[:, None] if eqx.is_array(leaf) else leaf, alone)
         return stacked
 
-    def residual(self, jets: Jet, unknowns: Mapping[str, Array]) -> Float[Array, "n k"]:
-        """The residuals, from the jets of all fields at `all_points`."""
+    def residual(self, jets: Jet, solution: Solution) -> Float[Array, "n k"]:
+        """The residuals, from what the network of a solution says at `all_points`."""
         apply = jax.vmap(self.operator, in_axes=(0, 0, None, 0))
-        here, there = jnp.split(jets.stack, [len(self.points)])
-        value = apply(Jet(here, jets.orders), self.points, unknowns, self.given)
+        fields, unknowns = solution.fields(jets, offset=not self.linear), solution.unknowns
+        here, there = jnp.split(fields.stack, [len(self.points)])
+        value = apply(Jet(here, jets.orders), solution.outside(self.points), unknowns, self.given)
         if self.partner is not None:
-            value = value - apply(Jet(there, jets.orders), self.partner, unknowns, self.given)
-        residual = value - self.target
+            value = value - apply(Jet(there, jets.orders), solution.outside(self.partner), unknowns, self.given)
+        residual = (value if self.size is None else value / self.size) - self.target
         return residual - jnp.mean(residual, axis=0) if self.centred else residual
 
 
@@ -135,19 +167,19 @@ def push(channels: Sequence[Channel], function: Callable[[Jet], Any]) -> list[An
     return [at(one) for one in passes(channels)]
 
 
-def compare(channels: Sequence[Channel], jets: Sequence[Jet], unknowns: Mapping[str, Array]) -> list[Float[Array, "n k"]]:
-    """What is left of every condition, from the jets of all fields that `push` gave."""
+def compare(channels: Sequence[Channel], jets: Sequence[Jet], solution: Solution) -> list[Float[Array, "n k"]]:
+    """What is left of every condition, from the jets that `push` gave; units and unknowns are those of the solution."""
     rows: dict[int, Array] = {}
     for one, jet in zip(passes(channels), jets, strict=True):
         ends = np.cumsum([len(channels[i].all_points) for i in one.channels])
         for i, part in zip(one.channels, jnp.split(jet.stack, ends[:-1]), strict=True):
-            rows[i] = channels[i].residual(Jet(part, jet.orders), unknowns)
+            rows[i] = channels[i].residual(Jet(part, jet.orders), solution)
     return [rows[i] for i in range(len(channels))]
 
 
 def residuals(channels: Sequence[Channel], solution: Solution) -> list[Float[Array, "n k"]]:
     """What is left of every condition."""
-    return compare(channels, push(channels, solution.network), solution.unknowns)
+    return compare(channels, push(channels, solution.network), solution)
 
 
 def mean_square(residual: Float[Array, "... n k"]) -> Float[Array, ""]:
@@ -175,7 +207,7 @@ def describe_noise(channels: Sequence[Channel], weights: Sequence[float] | None 
             "channel": channel.name,
             "rows": int(channel.target.size),
             "noise": channel.precision.label,
-            "sigma": float(np.median(channel.sigma)),
+            "sigma": float(np.median(channel.sigma_outside)),
             "origin": channel.precision.origin,
             "used": "sigma" if weights is None else f"loss weight {weights[i]:g}",
         }

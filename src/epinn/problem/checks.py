@@ -35,12 +35,12 @@ def as_columns(points: Any, label: str, names: Sequence[str]) -> Float[np.ndarra
     return checked
 
 
-def as_points(points: Any, domain: Box) -> Float[Array, "n d"]:
+def as_points(points: Any, domain: Box) -> Float[Array | np.ndarray, "n d"]:
     """The points that the user asks a prediction for, one row each; a flat array is fine in one dimension.
 
     Points outside the domain are taken, with a warning: nothing was said about the solution there.
     """
-    array = jnp.asarray(points, dtype=float)
+    array: Any = points if isinstance(points, jax.core.Tracer) else as_numbers(points, "points")
     array = array[:, None] if array.ndim == 1 and domain.dimension == 1 else array
     if array.ndim != 2 or array.shape[1] != domain.dimension:
         names = ", ".join(domain.coordinates)

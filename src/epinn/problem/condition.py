@@ -16,6 +16,7 @@ from .channel import Channel, Kind
 from .checks import as_numbers, check_finite, per_point_values
 from .context import Context
 from .domain import Box
+from .operators import Derivatives, Flux
 from .precision import Exact, KnownNoise, Precision, UnknownNoise
 
 Sigma = float | Array | np.ndarray | Sequence[float] | str | None  # the only text is "unknown"
@@ -91,6 +92,7 @@ def make_channel(
         weight=condition.weight,
         sampled=sampled,
         target_moves=callable(target),
+        linear=isinstance(function, Derivatives | Flux),
     )
 
 

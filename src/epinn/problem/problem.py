@@ -14,7 +14,8 @@ import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from ..derivatives.field import Names, at_points
-from ..derivatives.network import AbstractNetwork, Opaque, Solution
+from ..derivatives.network import AbstractNetwork, Frozen, Opaque, Solution
+from ..derivatives.units import Units
 from ..errors import InputError, shown, unknown_name
 from .channel import Channel
 from .condition import Condition
@@ -210,11 +211,14 @@ class Problem:
         changes: dict[str, Any] = {name: value for name, value in given.items() if value is not ...}
         return dataclasses.replace(self, points=dataclasses.replace(self.points, **changes))
 
-    def solution(self, network: AbstractNetwork) -> Solution:
-        """A network with every unknown at its guess."""
-        raw = {name: jnp.full((), unknown.raw, float) for name, unknown in self.parameters.items()}
+    def solution(self, network: AbstractNetwork, units: Units | None = None) -> Solution:
+        """A network that works in some units, by default those of the problem, with every unknown at its guess."""
+        raw = {
+            name: jnp.full((), unknown.raw(1.0 if units is None else float(units.unknowns[name])), float)
+            for name, unknown in self.parameters.items()
+        }
         positive = tuple(name for name, unknown in self.parameters.items() if unknown.positive)
-        return Solution(network, raw, positive, self.names.positive_columns)
+        return Solution(network, raw, positive, self.names.positive_columns, None if units is None else Frozen(units))
 
     @property
     def parameters(self) -> dict[str, Unknown]:

@@ -11,6 +11,8 @@ from ..errors import InputError, shown
 from .condition import Condition
 from .conditions import Dirichlet, Equation, Initial
 
+WIDE_LOGARITHM = 3.0  # standard deviation of a logarithm of which nothing is known: a factor of 20 either way
+
 Slot = Literal["equation", "boundary", "initial", "data", "extra"]
 
 EXAMPLES: dict[Slot, str] = {
@@ -23,28 +25,53 @@ EXAMPLES: dict[Slot, str] = {
 
 
 @dataclass(frozen=True)
-class Unknown:
-    """A parameter to be inferred: where to start, and how far around it a Bayesian method should look.
+class Normal:
+    """What is known of an unknown parameter beforehand: its most likely value, and the standard deviation around it."""
 
-    With `positive`, the logarithm is what is inferred: start at `guess`, `scale` is relative. `exact`, if known, is
-    only used to judge the result.
+    mean: float
+    sd: float
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.mean) and 0 < self.sd < math.inf):
+            raise InputError(
+                f"a prior needs a finite mean and a positive sd, unlike Normal({shown(self.mean)}, {shown(self.sd)})."
+            )
+
+
+@dataclass(frozen=True)
+class Unknown:
+    """A parameter to be inferred.
+
+    The search starts at `guess`, which says nothing else. `prior` is what is known beforehand, `Normal(15, 20)`; without one,
+    anything is taken to be possible that is not absurd beside what the equations say. With `positive`, the logarithm is what is
+    inferred, and the prior the log-normal one with that mean and sd. `exact`, if known, is only used to judge the result.
     """
 
     guess: float = 1.0
-    scale: float = 1.0
+    prior: Normal | None = None
     positive: bool = False
     exact: float | None = None
 
     def __post_init__(self) -> None:
         if self.positive and self.guess <= 0:
             raise InputError(f"an unknown that is positive needs a positive guess, not {shown(self.guess)}.")
-        if not self.scale > 0:
-            raise InputError(f"the scale of an unknown must be positive, not {shown(self.scale)}.")
+        if self.prior is not None and not isinstance(self.prior, Normal):
+            raise InputError(f"the prior of an unknown is epinn.Normal(mean, sd), not {shown(self.prior)}.")
+        if self.positive and self.prior is not None and self.prior.mean <= 0:
+            raise InputError(f"an unknown that is positive needs a prior with a positive mean, not {shown(self.prior.mean)}.")
 
-    @property
-    def raw(self) -> float:
-        """Where the inference starts: the guess, or its logarithm."""
-        return math.log(self.guess) if self.positive else self.guess
+    def raw(self, unit: float = 1.0) -> float:
+        """Where the inference starts: the guess in parts of a unit, or the logarithm of that."""
+        return math.log(self.guess / unit) if self.positive else self.guess / unit
+
+    def raw_prior(self, unit: float = 1.0, wide: float = 1.0) -> tuple[float, float]:
+        """Mean and standard deviation of what is inferred; where no prior was stated, the guess and `wide`."""
+        if self.prior is None:
+            return self.raw(unit), min(wide, WIDE_LOGARITHM) if self.positive else wide
+        if not self.positive:
+            return self.prior.mean / unit, self.prior.sd / unit
+        variance = math.log1p((self.prior.sd / self.prior.mean) ** 2)
+        return math.log(self.prior.mean / unit) - variance / 2, math.sqrt(variance)
 
 
 def as_unknown(name: str, given: Any) -> Unknown:

@@ -9,11 +9,13 @@ import numpy as np
 from jaxtyping import Array, Key, PRNGKeyArray
 
 from ..derivatives.network import MLP, Encoding, Frozen, Solution, check_architecture
+from ..derivatives.units import Units
 from ..errors import InputError
 from ..problem.channel import Channel
 from ..problem.domain import Box
 from ..problem.precision import Exact
 from ..problem.problem import Problem
+from ..problem.scales import Scales
 from .optimise.adam import Descent
 from .seeds import Keys, over_seeds, runs_once, stack, unstack
 
@@ -31,7 +33,9 @@ class Base:
     Where there is noise, a Gaussian `prior` of that width on all weights joins them, as in a Bayesian PINN; it is also that of
     the methods that have none of their own.
     A seed that has not found the solution is trained anew from other weights, up to `restarts` times.
-    `tolerance` is the sigma of all exact conditions without one of their own; by default, what the network reaches.
+    `tolerance` is the sigma of all exact conditions without one of their own, in parts of the size of their terms; by default,
+    what the network reaches. All of this is `dimensionless`: the network sees coordinates from -1 to 1 and gives fields of
+    order one, whatever the units of the problem are. Switched off, it works in the units of the problem.
     """
 
     hidden: tuple[int, ...] = (32, 32, 32)
@@ -51,6 +55,7 @@ class Base:
     restarts: int = 2
     prior: float = 1.0
     tolerance: float | None = None
+    dimensionless: bool = True
 
     def __post_init__(self) -> None:
         check_architecture(self.hidden, self.activation, self.initialisation)
@@ -76,9 +81,19 @@ class Base:
     def trains(self) -> bool:
         return bool(self.epochs or self.polish or self.newton)
 
-    def channels(self, problem: Problem, key: PRNGKeyArray | int, elsewhere: bool = False) -> tuple[Channel, ...]:
-        """Those of a problem, at its points or at others, with the tolerance of these settings."""
-        made = problem.elsewhere(key) if elsewhere else problem.channels(key)
+    def scales(self, problem: Problem) -> Scales | None:
+        """What makes a problem dimensionless, unless its own units are to be kept."""
+        return Scales.of(problem) if self.dimensionless else None
+
+    def channels(
+        self, problem: Problem, key: PRNGKeyArray | int, scales: Scales | None = None, elsewhere: bool = False
+    ) -> tuple[Channel, ...]:
+        """Those of a problem, at its points or at others, made dimensionless, with the tolerance of these settings."""
+        made = (
+            (problem.elsewhere(key) if elsewhere else problem.channels(key))
+            if scales is None
+            else scales.channels(problem, key, elsewhere)
+        )
         if self.tolerance is None:
             return made
         return tuple(
@@ -111,11 +126,11 @@ class Base:
         )
 
 
-def create_solutions(base: Base, problems: Sequence[Problem], keys: Keys) -> Solution:
-    """Untrained solutions, one per seed, stacked."""
+def create_solutions(base: Base, problems: Sequence[Problem], keys: Keys, units: Sequence[Units | None]) -> Solution:
+    """Untrained solutions, one per seed, stacked, each in its units."""
     networks = _networks(base, problems[0].domain, len(problems[0].fields), keys)
     alone = unstack(networks, len(problems))
-    solutions: Solution = stack([p.solution(network) for p, network in zip(problems, alone, strict=True)])
+    solutions: Solution = stack([p.solution(*made) for p, *made in zip(problems, alone, units, strict=True)])
     return solutions
 
 

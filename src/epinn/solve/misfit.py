@@ -1,6 +1,6 @@
 """How well a solution meets its conditions, and whether that is what their noise allows."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -81,7 +81,7 @@ def _noise(channel: Channel) -> str:
 def _root_mean_squares(channels: tuple[Channel, ...], solution: Solution) -> tuple[Array, Array, Array]:
     def one(channels: tuple[Channel, ...], solution: Solution) -> tuple[Array, Array, Array]:
         jets = push(channels, solution.network)
-        rows, nothing = compare(channels, jets, solution.unknowns), residuals_of_zero(channels, jets, solution.unknowns)
+        rows, nothing = compare(channels, jets, solution), residuals_of_zero(channels, jets, solution)
         # where sigma differs between the points, residuals count in its units, and then as if it were its mean
         mean = [jnp.sqrt(jnp.mean(c.sigma**2)) for c in channels]
         even = [m / c.sigma[:, None] for m, c in zip(mean, channels, strict=True)]
@@ -91,9 +91,9 @@ def _root_mean_squares(channels: tuple[Channel, ...], solution: Solution) -> tup
     return over_seeds(one, channels, solution)
 
 
-def residuals_of_zero(channels: Sequence[Channel], jets: Sequence[Jet], unknowns: Mapping[str, Array]) -> Residuals:
-    """What u = 0 leaves of every condition, from jets (of any function) at the channels' points."""
-    return compare(channels, [Jet(jnp.zeros_like(jet.stack), jet.orders) for jet in jets], unknowns)
+def residuals_of_zero(channels: Sequence[Channel], jets: Sequence[Jet], solution: Solution) -> Residuals:
+    """What a network that is zero leaves of every condition, from jets (of any network) at the channels' points."""
+    return compare(channels, [Jet(jnp.zeros_like(jet.stack), jet.orders) for jet in jets], solution)
 
 
 def _roots(rows: Sequence[Array]) -> Float[Array, " channels"]:

@@ -127,7 +127,7 @@ def _leverages(systems: System, parameters: Any) -> Float[Array, "seeds channels
 
 def rms_of_zero(channels: Sequence[Channel], solution: Solution) -> list[Float[Array, ""]]:
     """The root mean square of what u = 0 leaves of every condition."""
-    nothing = residuals_of_zero(channels, push(channels, solution.network), solution.unknowns)
+    nothing = residuals_of_zero(channels, push(channels, solution.network), solution)
     return [jnp.where(jnp.isfinite(size), size, 0.0) for size in map(root_mean_square, nothing)]
 
 

@@ -15,6 +15,7 @@ from ..derivatives.network import Solution, trainable
 from ..problem.channel import Channel
 from ..problem.checks import as_points
 from ..problem.problem import Problem, as_key
+from ..problem.scales import Scales
 from ..progress import Progress
 from .config import Base, create_solutions, fold_in, purposes
 from .noise import estimate_sigma
@@ -24,6 +25,7 @@ from .optimise.whitened import Prior
 from .seeds import stack, unstack
 from .stages import Fit, Task, fit_with_restarts, is_noisy
 
+WIDE = 10.0  # standard deviation of an unknown of which nothing is stated, in units that change a residual by its own size
 RESTART = "normal"  # wider weights leave the plateau around u = 0 on which others may get stuck
 
 
@@ -59,7 +61,7 @@ class Pinn:
 
     def facing(self, problem: Problem) -> "Pinn":
         """The same network before another problem (with more data, say), at the points that it was trained at."""
-        channels = estimated_channels(self.base, self.solution, problem, self.points_key)
+        channels = estimated_channels(self.base, self.solution, problem, self.points_key, scales_for(self.solution, problem))
         return dataclasses.replace(self, problem=problem, channels=channels, has_seen_all=False)
 
     @property
@@ -69,13 +71,13 @@ class Pinn:
 
     @property
     def sigmas(self) -> dict[str, float]:
-        """What was estimated, by channel."""
-        return {channel.name: float(channel.sigma[0]) for channel in self.channels if not channel.precision.is_settled}
+        """What was estimated, by channel, in the units of the problem."""
+        return {c.name: float(c.sigma_outside[0]) for c in self.channels if not c.precision.is_settled}
 
     @property
     def data_sigmas(self) -> dict[str, float]:
         """The noise of the measurements, given or estimated, by channel: root mean squares over their points."""
-        return {c.name: float(np.sqrt(np.mean(c.sigma**2))) for c in self.channels if c.kind == "data"}
+        return {c.name: float(np.sqrt(np.mean(c.sigma_outside**2))) for c in self.channels if c.kind == "data"}
 
     @property
     def field_noise(self) -> dict[str, float]:
@@ -87,9 +89,13 @@ class Pinn:
                 found.setdefault(self.problem.field_name(condition.field), []).append(sigmas[condition.label])
         return {name: float(np.sqrt(np.mean(np.square(values)))) for name, values in found.items()}
 
+    def sigmas_outside(self, inside: Mapping[str, float]) -> dict[str, float]:
+        """Dimensionless sigmas, by channel, in the units of the problem."""
+        return {c.name: float(c.with_sigma(inside[c.name]).sigma_outside[0]) for c in self.channels if c.name in inside}
+
     def with_sigmas(self, sigmas: Mapping[str, float]) -> "Pinn":
-        """This PINN with other estimates."""
-        channels = tuple(c.with_sigma(sigmas[c.name]) if c.name in sigmas else c for c in self.channels)
+        """This PINN with other estimates, in the units of the problem."""
+        channels = tuple(c.with_sigma_outside(sigmas[c.name]) if c.name in sigmas else c for c in self.channels)
         return dataclasses.replace(self, channels=channels)
 
 
@@ -109,16 +115,19 @@ def fit_seeds(
     for other in problems[1:]:
         problem.check_same_equations(other)
     point_keys, network_keys, train_keys = purposes(jnp.stack([as_key(key) for key in keys]), 3)
+    scales = [base.scales(p) for p in problems]
+    units = [None if found is None else found.units for found in scales]
     channels, elsewhere = (
-        tuple(stack([base.channels(p, key, elsewhere=other) for p, key in zip(problems, point_keys, strict=True)]))
+        tuple(stack([base.channels(*made, elsewhere=other) for made in zip(problems, point_keys, scales, strict=True)]))
         for other in (False, True)
     )
 
     def start(seeds: Sequence[int], attempt: int) -> Solution:
         some, keys = [problems[i] for i in seeds], network_keys[np.asarray(seeds)]
+        theirs = [units[i] for i in seeds]
         if attempt == 0:
-            return create_solutions(base, some, keys)
-        return create_solutions(dataclasses.replace(base, initialisation=RESTART), some, fold_in(keys, attempt))
+            return create_solutions(base, some, keys, theirs)
+        return create_solutions(dataclasses.replace(base, initialisation=RESTART), some, fold_in(keys, attempt), theirs)
 
     prior = bayesian_prior(problems, start(range(len(problems)), 0), base.prior) if is_noisy(channels) else None
     fits = fit_with_restarts(Task(base, problems, channels, elsewhere, prior, train_keys, weights, report), start)
@@ -142,9 +151,16 @@ def _pinn(found: Fit, problem: Problem, key: PRNGKeyArray, base: Base, weights: 
     )
 
 
-def estimated_channels(base: Base, solution: Solution, problem: Problem, key: PRNGKeyArray | int) -> tuple[Channel, ...]:
+def scales_for(solution: Solution, problem: Problem) -> Scales | None:
+    """What makes a problem dimensionless, with the units that a trained solution has already."""
+    return None if solution.units is None else Scales(solution.units, Scales.of(problem).sizes)
+
+
+def estimated_channels(
+    base: Base, solution: Solution, problem: Problem, key: PRNGKeyArray | int, scales: Scales | None
+) -> tuple[Channel, ...]:
     """The channels of a problem, with sigma estimated from a trained solution where the problem gives none."""
-    channels, elsewhere = (stack([base.channels(problem, key, elsewhere=other)]) for other in (False, True))
+    channels, elsewhere = (stack([base.channels(problem, key, scales, elsewhere=other)]) for other in (False, True))
     stacked = stack([solution])
     prior = bayesian_prior([problem], stacked, base.prior)
     found = estimate_sigma(tuple(channels), tuple(elsewhere), stacked, PinnObjective, prior)
@@ -153,15 +169,22 @@ def estimated_channels(base: Base, solution: Solution, problem: Problem, key: PR
 
 
 def bayesian_prior(problems: Sequence[Problem], solution: Solution, width: float) -> Prior:
-    """That of Bayesian PINNs, for a stacked solution: around zero for weights, around the guess for unknowns."""
+    """That of Bayesian PINNs, for a stacked solution: around zero for weights, and what the user stated for unknowns; where
+    nothing was stated it is so wide that what it is centred on, the guess, does not matter."""
     parameters: Solution = trainable(solution)[0]
+    units = solution.units
 
-    def filled(value: float, of_unknown: str) -> Solution:
+    def stated(name: str, which: int) -> np.ndarray:
+        if units is None:
+            return np.asarray([p.parameters[name].raw_prior()[which] for p in problems])
+        own = np.asarray(units.unknowns[name])
+        return np.asarray(
+            [p.parameters[name].raw_prior(float(unit), WIDE)[which] for p, unit in zip(problems, own, strict=True)]
+        )
+
+    def filled(value: float, which: int) -> Solution:
         network = jax.tree.map(lambda leaf: jnp.asarray(np.full(leaf.shape, value, leaf.dtype)), parameters.network)
-        raw = {
-            name: jnp.asarray(np.asarray([getattr(p.parameters[name], of_unknown) for p in problems], leaf.dtype))
-            for name, leaf in parameters.raw.items()
-        }
+        raw = {name: jnp.asarray(stated(name, which), leaf.dtype) for name, leaf in parameters.raw.items()}
         return dataclasses.replace(parameters, network=network, raw=raw)
 
-    return Prior(filled(0.0, "raw"), filled(width, "scale"))
+    return Prior(filled(0.0, 0), filled(width, 1))

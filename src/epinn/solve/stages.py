@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..derivatives.network import Solution, trainable
+from ..derivatives.units import Units
 from ..problem.channel import Channel
 from ..problem.precision import Exact, UnknownNoise
 from ..problem.problem import Problem
@@ -49,15 +50,15 @@ def train_solution(
         keys=keys,
         descent=descent,
         weights=weights,
-        redraw=redraw(problem),
+        redraw=redraw(problem, solution.units),
         progress=progress,
         stage=stage,
     )
     return outcome, eqx.combine(outcome.parameters, rest)
 
 
-def redraw(problem: Problem) -> Redraw | None:
-    return Redraw(problem.channels, problem.points.resample) if problem.points.resample else None
+def redraw(problem: Problem, units: Units | None) -> Redraw | None:
+    return Redraw(problem.channels, problem.points.resample, units) if problem.points.resample else None
 
 
 @dataclass(frozen=True, eq=False)

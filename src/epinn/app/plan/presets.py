@@ -19,6 +19,7 @@ PAPER: dict[str, Any] = {
     "base.newton": 0,
     "base.restarts": 0,
     "base.tolerance": 0.01,
+    "base.dimensionless": False,
     "epinet.objective": "paper",
     "epinet.hidden": (32, 32, 32),
     "epinet.prior_hidden": (5, 5),

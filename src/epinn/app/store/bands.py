@@ -20,7 +20,7 @@ from ...problem.problem import Problem, as_key
 from ...progress import Progress
 from ...solve.config import Base
 from ...solve.optimise.adam import Weights
-from ...solve.pinn import Pinn
+from ...solve.pinn import Pinn, scales_for
 from ..plan.plain import finite
 from ..plan.plan import Plan, fit_base
 from .run_folder import RunFolder
@@ -78,13 +78,13 @@ def load_band(path: Path, problem: Problem, programs: Iterable[Program] = ()) ->
     if not isinstance(content, Mapping) or content.get("kind") != KIND:
         raise InputError(f"{path} holds no band; one is written by band.save(path).")
     try:
-        base = Base(**content["base"])
+        base = Base(**({"dimensionless": False} | content["base"]))  # as files of older versions are meant
         points_key = jax.random.wrap_key_data(content["points_key"])
         plain: dict[str, Any] = {n: list(v) if isinstance(v, tuple) else v for n, v in content["pinn"].items()}
         pinn = Pinn(
             solution=content["solution"],
             problem=problem,
-            channels=base.channels(problem, points_key),
+            channels=base.channels(problem, points_key, scales_for(content["solution"], problem)),
             points_key=points_key,
             base=base,
             weights=Weights(**content["weights"]),

@@ -9,6 +9,7 @@ from typing import Any
 import equinox as eqx
 
 from ...derivatives.network import MLP, Encoding, Frozen, Solution
+from ...derivatives.units import Units
 from ...errors import InputError
 from ...interop.network.imported import Imported
 from ...methods.conformal import Apart, ScaledSampler
@@ -27,6 +28,7 @@ CLASSES: dict[str, type[eqx.Module]] = {
     "mlp": MLP,
     "encoding": Encoding,
     "frozen": Frozen,
+    "units": Units,
     "imported": Imported,
     "members": Members,
     "few-members": FewMembers,

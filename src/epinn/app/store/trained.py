@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from ...progress import Progress
-from ...solve.pinn import Pinn
+from ...solve.pinn import Pinn, scales_for
 from ..plan.plan import Case, Plan, fit_base
 from .checkpoint import Keeper
 from .files import read_json, write_json
@@ -86,9 +86,11 @@ class Bases:
 
     def _load(self, stem: str, case: Case, fresh: Pinn) -> Pinn:
         history = next(row for row in self._history(stem)["seeds"] if row["seed"] == case.seed)
+        solution = load_tree(self._path(stem, case))
         trained = dataclasses.replace(
             fresh,
-            solution=load_tree(self._path(stem, case)),
+            solution=solution,
+            channels=fresh.base.channels(fresh.problem, fresh.points_key, scales_for(solution, fresh.problem)),
             seconds=history["seconds"],
             failure=history["failure"],
             warnings=history.get("warnings", []),

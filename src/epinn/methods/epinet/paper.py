@@ -161,7 +161,7 @@ class FrozenBaseObjective(Objective):
             solution = sampler.solution(z)
             if prepared is None:
                 return residuals(channels, solution)
-            return compare(channels, [value + epinet(features, z) for value, features in prepared], solution.unknowns)
+            return compare(channels, [value + epinet(features, z) for value, features in prepared], solution)
 
         with memory.shared_by(self.indices):
             return jax.vmap(lambda k: at(sampler.index(k)))(jax.random.split(key, self.indices))
@@ -206,7 +206,7 @@ def train(pinns: Sequence[Pinn], keys: Keys, shape: Shape, training: Training, p
             keys=train_keys,
             descent=training.descent,
             weights=pinns[0].weights,
-            redraw=redraw(problem),
+            redraw=redraw(problem, base.units),
             progress=progress,
             stage="epinet",
         )

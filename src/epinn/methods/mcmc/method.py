@@ -96,7 +96,9 @@ class ChainMethod(Method):
                     diagnostics=diagnostics | ({"doubt": doubts[0]} if doubts else {}),
                     warnings=doubts,
                     seconds=trace.seconds / len(pinns),
-                    sigmas={name: float(np.sqrt(np.mean(np.exp(2 * v)))) for name, v in positions.log_sigma.items()},
+                    sigmas=pinn.sigmas_outside(
+                        {n: float(np.sqrt(np.mean(np.exp(2 * v)))) for n, v in positions.log_sigma.items()}
+                    ),
                 )
             )
         return posteriors

@@ -14,6 +14,7 @@ import optax
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
+from ...derivatives.units import Units
 from ...errors import InputError, unknown_name
 from ...problem.channel import Channel
 from ...progress import Progress
@@ -87,10 +88,14 @@ class Redraw(eqx.Module):
 
     channels: Callable[[PRNGKeyArray], Sequence[Channel]] = eqx.field(static=True)
     every: int = eqx.field(static=True)
+    units: Units | None = None  # of the channels that are in training
 
     def __call__(self, old: Sequence[Channel], key: PRNGKeyArray, step: Int[Array, ""]) -> tuple[Channel, ...]:
         key = jax.random.fold_in(key, -1 - step // self.every)
-        return tuple(a.moved_to(b) if a.sampled else a for a, b in zip(old, self.channels(key), strict=True))
+        return tuple(self._moved(a, b) if a.sampled else a for a, b in zip(old, self.channels(key), strict=True))
+
+    def _moved(self, old: Channel, new: Channel) -> Channel:
+        return old.moved_to(new if self.units is None or old.size is None else new.inside(self.units, old.size))
 
 
 class State(eqx.Module):

@@ -1,0 +1,266 @@
+"""Which units make a problem dimensionless: from its box, its data and conditions, and the size of its equations' own terms.
+
+Coordinates run from -1 to 1. A field is measured from the middle of the values that are given for it, in units of half their
+range. Where none are given, or none that differ, its scale is what balances the equations: random smooth fields of that scale
+change the residuals by as much as is there without them. A residual is measured in units of what random smooth fields leave of
+its condition, and an unknown in units of the change that alters a residual by as much.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from ..derivatives.activation import cos
+from ..derivatives.jet import Value, activate, affine
+from ..derivatives.network import AbstractNetwork, Frozen, Solution, nothing
+from ..derivatives.units import Units
+from .channel import Channel, residuals
+from .operators import Derivatives, Flux
+from .precision import Exact
+
+if TYPE_CHECKING:
+    from .problem import Problem
+
+DRAWS = 16  # random fields, of which the median counts
+WAVES = 8  # in each
+COLLOCATION = 128  # points are enough to see how large the terms of an equation are
+SWEEPS = 3  # over the fields whose scale depends on that of others
+TRIED = 65  # scales at once
+DECADES = 16  # either way, of the scales that are tried
+BEYOND = 10.0  # times the range of its given values is as much as a field is taken to vary, if the equation has guesses in it
+
+
+class Scales(eqx.Module):
+    """Units, and the size of the residuals of every channel by its name, row by row."""
+
+    units: Units
+    sizes: dict[str, Float[Array, " k"]]
+
+    @classmethod
+    def of(cls, problem: "Problem") -> "Scales":
+        """Those that make a problem dimensionless."""
+        with jax.enable_x64(True):
+            found = _Search(problem).scales()
+            on_host = jax.tree.map(np.asarray, found)
+        return jax.tree.map(lambda leaf: jnp.asarray(leaf, float), on_host)  # type: ignore[no-any-return]
+
+    def channels(self, problem: "Problem", key: PRNGKeyArray | int, elsewhere: bool = False) -> tuple[Channel, ...]:
+        """The channels of a problem made dimensionless: in double precision, since an offset may be a thousand times larger
+        than what is measured from it, and rounded only then."""
+        with jax.enable_x64(True):
+            made = problem.elsewhere(key) if elsewhere else problem.channels(key)
+            inside = tuple(channel.inside(self.units, self.sizes[channel.name]) for channel in made)
+            on_host = jax.tree.map(lambda leaf: np.asarray(leaf) if eqx.is_array(leaf) else leaf, inside)
+        return jax.tree.map(lambda leaf: jnp.asarray(leaf) if eqx.is_array(leaf) else leaf, on_host)  # type: ignore[no-any-return]
+
+    def of_a_network_in_the_users_units(self) -> "Scales":
+        """The same for a network that takes coordinates and gives fields as they are."""
+        units = self.units
+        plain = Units(
+            jnp.zeros_like(units.middle),
+            jnp.ones_like(units.half),
+            jnp.zeros_like(units.offset),
+            jnp.ones_like(units.scale),
+            units.unknowns,
+        )
+        return Scales(plain, self.sizes)
+
+
+class Waves(AbstractNetwork):
+    """Random smooth fields of unit size: a few plane waves, half a period long in the box on average."""
+
+    amplitudes: Float[Array, "f m"]
+    frequencies: Float[Array, "m d"]
+    phases: Float[Array, " m"]
+
+    @classmethod
+    def draw(cls, fields: int, dimension: int, seed: int) -> "Waves":
+        random = np.random.default_rng(seed)
+        return cls(
+            jnp.asarray(random.normal(size=(fields, WAVES)) * np.sqrt(2 / WAVES)),
+            jnp.asarray(random.normal(size=(WAVES, dimension)) * np.pi / 2),
+            jnp.asarray(random.uniform(0, 2 * np.pi, WAVES)),
+        )
+
+    def features(self, x: Value) -> Value:
+        return nothing(x)
+
+    def __call__(self, x: Value) -> Value:
+        return affine(self.amplitudes, None, activate(cos, affine(self.frequencies, self.phases, x)))
+
+
+class _Search:
+    """The search for the scales of one problem, in double precision."""
+
+    def __init__(self, problem: "Problem"):
+        few = problem.with_points(collocation=min(COLLOCATION, problem.points.collocation or COLLOCATION), resample=0)
+        self.problem, self.channels = problem, few.channels(0)
+        domain, fields = problem.domain, len(problem.fields)
+        lower, upper = np.asarray(domain.lower), np.asarray(domain.upper)
+        given = [_values_of(name, self.channels) for name in problem.fields]
+        positive = np.isin(np.arange(fields), problem.names.positive_columns)
+        low, high = (np.array([f(v) if v.size else 0.0 for v in given]) for f in (np.min, np.max))
+        self.offset = np.where(positive, 0.0, (low + high) / 2)
+        self.range = np.where(positive, np.maximum(np.abs(low), np.abs(high)), (high - low) / 2)
+        self.is_measured = np.array([_values_of(name, self.channels, ("data",)).size > 1 for name in problem.fields])
+        self.guesses = {name: 1.0 if unknown.positive else unknown.guess for name, unknown in problem.parameters.items()}
+        own = {name: jnp.asarray(unknown.guess if unknown.positive else 1.0) for name, unknown in problem.parameters.items()}
+        middle, half = jnp.asarray((lower + upper) / 2), jnp.asarray((upper - lower) / 2)
+        self.units = Units(middle, half, jnp.asarray(self.offset), jnp.asarray(self.range), own)
+        self.waves = jax.tree.map(
+            lambda *leaves: jnp.stack(leaves), *(Waves.draw(fields, domain.dimension, seed) for seed in range(DRAWS))
+        )
+        ones = [jnp.ones((1, c.target.shape[1])) for c in self.channels]
+        self.inside = tuple(c.inside(self.units, one) for c, one in zip(self.channels, ones, strict=True))
+
+    def scales(self) -> Scales:
+        scale = self._field_scales()
+        left = _sizes(self.inside, self._solution(self.waves, scale))
+        sizes = {c.name: _row_sizes(c, np.asarray(size)) for c, size in zip(self.channels, left, strict=True)}
+        units = eqx.tree_at(lambda u: (u.scale, u.unknowns), self.units, (jnp.asarray(scale), self._unknowns(scale, sizes)))
+        return Scales(units, {name: jnp.asarray(size) for name, size in sizes.items()})
+
+    def _solution(self, network: AbstractNetwork, scale: np.ndarray) -> Solution:
+        """Random fields of the given scales around the offsets, with every unknown at its guess."""
+        raw = {
+            name: jnp.asarray(np.log(value) if self.problem.parameters[name].positive else value)
+            for name, value in self.guesses.items()
+        }
+        units = eqx.tree_at(lambda u: u.scale, self.units, jnp.asarray(scale))
+        made = self.problem.solution(network)
+        return Solution(network, raw, made.positive, made.positive_fields, Frozen(units))
+
+    def _field_scales(self) -> np.ndarray:
+        """Half the range of the given values, and what balances the equations where that says more."""
+        scale = np.where(self.range > 0, self.range, 0.0)
+        for _ in range(SWEEPS):
+            for i in np.flatnonzero(~self.is_measured):
+                balance = self._balance(int(i), scale)
+                most = BEYOND * self.range[i] if self.guesses and self.range[i] > 0 else np.inf
+                scale[i] = max(self.range[i], min(balance, most))
+            if np.all(scale > 0) and len(scale) == 1:
+                break
+        own = np.where(self.offset != 0, np.abs(self.offset), 1.0)
+        return np.where(scale > 0, scale, own)
+
+    def _balance(self, i: int, scale: np.ndarray) -> float:
+        """The scale of a field that changes the residuals by as much as is there without it; 0 where that says nothing."""
+        tried = np.logspace(-DECADES, DECADES, TRIED)
+        for _ in range(2):  # first roughly, then between two neighbours, all conditions at once
+            there, change = (np.asarray(part) for part in self._changes(i, scale, tried))
+            found = [_crossing(tried, changes, size) for size, changes in zip(there, change.T, strict=True)]
+            known = [value for value in found if value > 0]
+            if not known:
+                return 0.0
+            best = float(np.exp(np.median(np.log(known))))
+            tried = best * np.logspace(-0.75, 0.75, TRIED)
+        return best
+
+    def _changes(self, i: int, scale: np.ndarray, tried: np.ndarray) -> tuple[Array, Array]:
+        without = np.where(np.arange(len(scale)) == i, 0.0, scale)
+        scales = np.where(np.arange(len(scale)) == i, tried[:, None], scale)
+        return _responses(self.inside, self._solution(self.waves, without), jnp.asarray(scales))
+
+    def _unknowns(self, scale: np.ndarray, sizes: Mapping[str, np.ndarray]) -> dict[str, Array]:
+        """The unit of every unknown: its guess if it is positive, else the change that a residual feels as its own size."""
+        units = dict(self.units.unknowns)
+        free = [name for name, unknown in self.problem.parameters.items() if not unknown.positive]
+        if free:
+            felt = _sensitivities(self.inside, self._solution(self.waves, scale), tuple(free))
+            for name in free:
+                parts = [np.asarray(felt[name][j]) / sizes[c.name] for j, c in enumerate(self.channels)]
+                most = max((float(np.max(part)) for part in parts if np.all(np.isfinite(part))), default=0.0)
+                guess = abs(self.guesses[name])
+                units[name] = jnp.asarray(1 / most if most > 0 else guess or 1.0)
+        return units
+
+
+def _values_of(name: str, channels: Sequence[Channel], kinds: Sequence[str] = ("data", "boundary", "initial")) -> np.ndarray:
+    """All values of a field that its conditions give."""
+    found = []
+    for channel in channels:
+        function = channel.operator.function
+        if channel.kind not in kinds or channel.partner is not None:
+            continue
+        if isinstance(function, Derivatives) and function.field == name and function.along == ((),):
+            found.append(np.asarray(channel.target).ravel())
+        elif isinstance(function, Flux) and function.field == name and not function.b:
+            found.append(np.asarray(channel.target).ravel() / function.a)
+    return np.concatenate(found) if found else np.zeros(0)
+
+
+def _row_sizes(channel: Channel, size: np.ndarray) -> np.ndarray:
+    """Sizes that can be divided by. Where the user gave a sigma, it is one for all rows, and so is the size."""
+    fine = np.where(np.isfinite(size) & (size > 0), size, 0.0)
+    if not isinstance(channel.precision, Exact) or channel.precision.given:
+        fine = np.full_like(fine, fine.max())
+    return np.where(fine > 0, fine, 1.0)
+
+
+def _crossing(tried: np.ndarray, changes: np.ndarray, size: float) -> float:
+    """Where rising changes reach a size, between two that were tried; 0 if they do not."""
+    fine = np.isfinite(changes) & (changes > 0)
+    if not (size > 0 and np.isfinite(size) and fine.any()):
+        return 0.0
+    above = np.flatnonzero(fine & (changes >= size))
+    if not above.size or above[0] == 0 or not fine[above[0] - 1]:
+        return 0.0
+    j = above[0]
+    at = np.interp(np.log(size), np.log(changes[j - 1 : j + 1]), np.log(tried[j - 1 : j + 1]))
+    return float(np.exp(at))
+
+
+@eqx.filter_jit
+def _sizes(channels: tuple[Channel, ...], solutions: Solution) -> list[Float[Array, " k"]]:
+    """What random fields leave of every condition, row by row."""
+    return [_typical(rows) for rows in _over_draws(channels, solutions)]
+
+
+@eqx.filter_jit
+def _responses(
+    channels: tuple[Channel, ...], solutions: Solution, scales: Float[Array, "s f"]
+) -> tuple[Float[Array, " rows"], Float[Array, "s rows"]]:
+    """What is left of the conditions, and how much that changes with each of the scales; rows of all conditions in a row."""
+    before = _over_draws(channels, solutions)
+
+    def changes(scale: Float[Array, " f"]) -> Float[Array, " rows"]:
+        moved = eqx.tree_at(lambda s: s.frozen_units.content.scale, solutions, scale)
+        after = _over_draws(channels, moved)
+        return jnp.concatenate([_typical(a - b) for a, b in zip(after, before, strict=True)])
+
+    return jnp.concatenate([_typical(rows) for rows in before]), jax.lax.map(changes, scales)
+
+
+@eqx.filter_jit
+def _sensitivities(
+    channels: tuple[Channel, ...], solutions: Solution, names: tuple[str, ...]
+) -> dict[str, list[Float[Array, " k"]]]:
+    """How much a unit change of each unknown changes what is left of every condition."""
+
+    def left(raw: dict[str, Array]) -> list[Array]:
+        return _over_draws(channels, eqx.tree_at(lambda s: s.raw, solutions, raw))
+
+    def along(name: str) -> list[Array]:
+        unit = {other: jnp.ones_like(value) * (other == name) for other, value in solutions.raw.items()}
+        return jax.jvp(left, (solutions.raw,), (unit,))[1]  # type: ignore[no-any-return]
+
+    return {name: [_typical(rows) for rows in along(name)] for name in names}
+
+
+def _over_draws(channels: tuple[Channel, ...], solutions: Solution) -> list[Float[Array, "draws n k"]]:
+    """What every random field leaves of the conditions."""
+
+    def one(network: AbstractNetwork) -> list[Array]:
+        return residuals(channels, eqx.tree_at(lambda s: s.network, solutions, network))
+
+    return jax.vmap(one)(solutions.network)
+
+
+def _typical(rows: Float[Array, "draws n k"]) -> Float[Array, " k"]:
+    """The root mean square over the points, and the median over the draws that are finite."""
+    return jnp.nanmedian(jnp.sqrt(jnp.mean(jnp.where(jnp.isfinite(rows), rows, jnp.nan) ** 2, axis=1)), axis=0)
