@@ -57,7 +57,7 @@ def test_a_vector_is_a_solution_and_back():
 
 
 def test_draws_from_the_prior_have_its_moments():
-    found = pinn(unknowns={"c": epinn.Unknown(guess=3.0, scale=0.5)})
+    found = pinn(unknowns={"c": epinn.Unknown(guess=3.0, prior=epinn.Normal(3.0, 0.5))})
     targets = posteriors_of([found], 2.0, 0.01)
     drawn = np.asarray(from_prior(targets, epinn.problem.problem.as_key(0)[None], 4000))[0]
     np.testing.assert_allclose(drawn.mean(axis=0), [0, 0, 3], atol=0.15)

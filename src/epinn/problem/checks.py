@@ -50,7 +50,8 @@ def as_points(points: Any, domain: Box) -> Float[Array | np.ndarray, "n d"]:
         if outside.any():
             where = _outside(np.asarray(array), outside, "points", domain)
             warnings.warn(f"{where}: the problem says nothing about the solution there.", EpinnWarning, stacklevel=3)
-    return array
+    checked: Array | np.ndarray = array
+    return checked
 
 
 def _outside(points: np.ndarray, outside: np.ndarray, what: str, domain: Box) -> str:

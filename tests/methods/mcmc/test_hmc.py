@@ -77,7 +77,7 @@ def test_an_unknown_parameter_follows_its_closed_form_posterior():
         domain=epinn.Box(x=(0, 1)),
         equation=(),
         data=epinn.Data(np.linspace(0, 1, 10), y, sigma=0.5, operator=lambda u, c: c + 0 * u),
-        unknowns={"c": epinn.Unknown(guess=0.5, scale=0.7)},
+        unknowns={"c": epinn.Unknown(guess=0.5, prior=epinn.Normal(0.5, 0.7))},
     )
     pinn = epinn.fit(problem, base=Base(hidden=(), epochs=1, newton=0, restarts=0))
     band = epinn.attach(
