@@ -54,8 +54,8 @@ class Channel(eqx.Module):
         target = other.target if self.target_moves else self.target
         return dataclasses.replace(self, points=other.points, partner=other.partner, target=target)
 
-    def inside(self, units: Units, size: Float[Array, "#n #k"]) -> "Channel":
-        """This channel made dimensionless: its points are those of the network, its residuals in parts of `size`."""
+    def inside(self, units: Units, size: Float[Array, "..."]) -> "Channel":
+        """This channel made dimensionless: points of the network, residuals in parts of `size` (k or n, k)."""
         size = jnp.broadcast_to(size, self.target.shape)
         target = self.target
         if self.linear:
