@@ -344,7 +344,6 @@ def test_a_seed_stands_for_its_key():
         (lambda: Unknown(0.0, positive=True), ("positive", "0.0")),
         (lambda: Unknown(1.0, prior=epinn.Normal(1.0, 0.0)), ("prior", "0.0")),
         (lambda: Unknown(1.0, prior=epinn.Normal(float("nan"), 1.0)), ("prior", "nan")),
-        (lambda: Unknown(1.0, prior=2.0), ("prior", "2.0")),
         (lambda: Unknown(1.0, prior=epinn.Normal(-1.0, 1.0), positive=True), ("positive", "-1.0")),
         (lambda: Problem(LINE, laplace, unknowns={"k": "large"}), ("k", "large")),
     ],

@@ -43,7 +43,7 @@ class Prediction:
         more += [] if self.samples is None else [f"{len(self.samples)} samples"]
         return f"<Prediction of shape {np.shape(self.mean)}: {', '.join([*ranges, *more])}, {self.draws} draws>"
 
-    def shifted(self, by: np.ndarray) -> "Prediction":
+    def shifted(self, by: np.ndarray | float) -> "Prediction":
         """The same for a quantity that is larger by so much; in double precision, since that may be very much."""
         samples = None if self.samples is None else self.samples + by
         return replace(

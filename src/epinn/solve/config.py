@@ -126,8 +126,11 @@ class Base:
         )
 
 
-def create_solutions(base: Base, problems: Sequence[Problem], keys: Keys, units: Sequence[Units | None]) -> Solution:
+def create_solutions(
+    base: Base, problems: Sequence[Problem], keys: Keys, units: Sequence[Units | None] | None = None
+) -> Solution:
     """Untrained solutions, one per seed, stacked, each in its units."""
+    units = [None] * len(problems) if units is None else units
     networks = _networks(base, problems[0].domain, len(problems[0].fields), keys)
     alone = unstack(networks, len(problems))
     solutions: Solution = stack([p.solution(*made) for p, *made in zip(problems, alone, units, strict=True)])

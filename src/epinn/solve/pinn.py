@@ -157,7 +157,7 @@ def scales_for(solution: Solution, problem: Problem) -> Scales | None:
 
 
 def estimated_channels(
-    base: Base, solution: Solution, problem: Problem, key: PRNGKeyArray | int, scales: Scales | None
+    base: Base, solution: Solution, problem: Problem, key: PRNGKeyArray | int, scales: Scales | None = None
 ) -> tuple[Channel, ...]:
     """The channels of a problem, with sigma estimated from a trained solution where the problem gives none."""
     channels, elsewhere = (stack([base.channels(problem, key, scales, elsewhere=other)]) for other in (False, True))
