@@ -14,7 +14,7 @@ def line(x, sigma=SIGMA):
     """u = w x + b with N(0, 1) priors; where the mean of x is not zero, w and b are correlated."""
     y = 0.7 * x - 0.4
     problem = epinn.Problem(domain=epinn.Box(x=(-1, 1)), equation=(), data=epinn.Data(x, y, sigma=sigma))
-    return epinn.fit(problem, base=Base(hidden=(), epochs=1, newton=20, restarts=0))
+    return epinn.fit(problem, base=Base(hidden=(), epochs=1, newton=20, restarts=0, dimensionless=False))
 
 
 @pytest.mark.slow
@@ -36,7 +36,7 @@ def test_unknown_noise_is_inferred():
     x = np.linspace(-1, 1, 200)
     y = 0.5 * x + 0.2 * np.random.default_rng(2).normal(size=200)
     problem = epinn.Problem(domain=epinn.Box(x=(-1, 1)), equation=(), data=epinn.Data(x, y))
-    pinn = epinn.fit(problem, base=Base(hidden=(), epochs=1, newton=20, restarts=0))
+    pinn = epinn.fit(problem, base=Base(hidden=(), epochs=1, newton=20, restarts=0, dimensionless=False))
     band = epinn.attach(pinn, method="vi", settings={"steps": 1000, "learning_rate": 0.01})
     assert abs(band.sigmas["data"] - 0.2) < 0.03
 

@@ -14,7 +14,7 @@ from epinn.posterior.linearised import Linearised, changed
 
 pytestmark = pytest.mark.usefixtures("quick_compile")
 
-BASE = epinn.Base(hidden=(), fourier=12, fourier_scale=0.4, epochs=1, newton=60, restarts=0)
+BASE = epinn.Base(hidden=(), fourier=12, fourier_scale=0.4, epochs=1, newton=60, restarts=0, dimensionless=False)
 SIGMA = {"equation": 0.5, "boundary": 0.05, "data": 0.2}
 GRID = np.linspace(-1, 1, 41)
 NEAR = {"laplace": {"samples": 8000}, "epinet": {}, "ensemble": {"members": 1200}}
@@ -97,7 +97,7 @@ def test_a_base_that_has_not_seen_the_data_is_moved_by_them(method):
     """A line fitted to nothing, attached to readings: the posterior of the readings, not a band around the wrong line."""
     x = np.linspace(-1, 1, 9)
     blank = epinn.Problem(domain=epinn.Box(x=(-1, 1)), equation=(), data=epinn.Data([0.0], [0.0], sigma=10.0))
-    pinn = epinn.fit(blank, base=epinn.Base(hidden=(), epochs=0, newton=10, restarts=0))
+    pinn = epinn.fit(blank, base=epinn.Base(hidden=(), epochs=0, newton=10, restarts=0, dimensionless=False))
     told = epinn.Problem(domain=epinn.Box(x=(-1, 1)), equation=(), data=epinn.Data(x, 2 * x + 1, sigma=0.05))
     found = epinn.attach(pinn, told, method, key=1).predict(x, draws=4000)
     np.testing.assert_allclose(found.mean, 2 * x + 1, atol=0.02)
@@ -120,7 +120,7 @@ def test_more_noise_means_a_wider_band(method):
     def width(sigma):
         x = np.linspace(-1, 1, 9)
         problem = epinn.Problem(domain=epinn.Box(x=(-1, 1)), equation=(), data=epinn.Data(x, 0 * x, sigma=sigma))
-        base = epinn.Base(hidden=(), epochs=0, newton=5, restarts=0)
+        base = epinn.Base(hidden=(), epochs=0, newton=5, restarts=0, dimensionless=False)
         return epinn.attach(epinn.fit(problem, base=base), method=method).predict(GRID).std.mean()
 
     assert width(0.4) > 1.5 * width(0.1)

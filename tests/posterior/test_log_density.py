@@ -16,7 +16,7 @@ Y = np.array([0.3, -0.1, 0.4, 0.2, 0.9])
 
 def pinn(sigma=0.5, **options):
     problem = epinn.Problem(domain=epinn.Box(x=(-1, 1)), equation=(), data=epinn.Data(X, Y, sigma=sigma), **options)
-    return epinn.fit(problem, base=Base(hidden=(), epochs=0, newton=0, restarts=0))
+    return epinn.fit(problem, base=Base(hidden=(), epochs=0, newton=0, restarts=0, dimensionless=False))
 
 
 def target_of(pinn, prior_sd=2.0, tolerance=0.01):
@@ -40,7 +40,7 @@ def test_unknown_noise_is_a_coordinate_of_its_own():
 @pytest.mark.slow
 @pytest.mark.parametrize(("tolerance", "sigma"), [(0.05, 0.05), (0.001, 0.01)])
 def test_only_exact_channels_are_widened_to_the_tolerance(tolerance, sigma):
-    base = Base(hidden=(3,), epochs=0, newton=0, restarts=0)
+    base = Base(hidden=(3,), epochs=0, newton=0, restarts=0, dimensionless=False)
     found = epinn.fit(epinn.problems.poisson1d(0.02, collocation=4, sensors=3), base=base)
     channels = {c.name: float(c.sigma[0]) for c in target_of(found, tolerance=tolerance).channels}
     np.testing.assert_allclose(channels["equation"], sigma, rtol=1e-5)

@@ -16,7 +16,7 @@ from epinn.solve.seeds import stack
 
 pytestmark = pytest.mark.usefixtures("quick_compile")
 
-LINE = epinn.Base(hidden=(), fourier=6, fourier_scale=0.3, epochs=1, newton=60, restarts=0)
+LINE = epinn.Base(hidden=(), fourier=6, fourier_scale=0.3, epochs=1, newton=60, restarts=0, dimensionless=False)
 
 
 def wave(**data):

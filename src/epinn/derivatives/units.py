@@ -36,10 +36,6 @@ class Units(eqx.Module):
         scaled = Jet(jet.stack * self._factors(jet.orders), jet.orders)
         return scaled + self.offset if offset else scaled
 
-    def constant(self, orders: tuple[MultiIndex, ...]) -> Jet:
-        """The jet of fields that are equal to their offsets everywhere."""
-        return Jet(jnp.zeros((len(orders), self.offset.size), self.offset.dtype), orders) + self.offset
-
     def _factors(self, orders: tuple[MultiIndex, ...]) -> Float[Array, "orders f"]:
         """What every derivative of every field is multiplied by: its scale over the lengths it is differentiated by."""
         lengths = jnp.stack([jnp.prod(self.half ** jnp.asarray(order, self.half.dtype)) for order in orders])

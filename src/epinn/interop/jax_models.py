@@ -13,8 +13,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from ..derivatives.compiled import runs_once
 from ..errors import InputError
-from ..solve.seeds import runs_once
 from .converted import Converted
 from .network.program import traced
 

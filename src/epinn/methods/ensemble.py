@@ -16,6 +16,7 @@ import jax
 import numpy as np
 from jaxtyping import Array, Key, PRNGKeyArray
 
+from ..derivatives.compiled import runs_once
 from ..derivatives.network import Solution, trainable
 from ..errors import InputError, unknown_name
 from ..posterior.posterior import Posterior
@@ -25,7 +26,7 @@ from ..progress import Progress
 from ..solve.config import Base, fold_in, purposes
 from ..solve.optimise.whitened import Prior
 from ..solve.pinn import Pinn, bayesian_prior
-from ..solve.seeds import Keys, chosen, over_seeds, runs_once, stack
+from ..solve.seeds import Keys, chosen, over_seeds, stack
 from ..solve.stages import Fit, Task, fit_with_restarts
 from .method import Memory, Method, Traits, check_positive, prior_width
 

@@ -58,10 +58,10 @@ class Channel(eqx.Module):
         """This channel made dimensionless: points of the network, residuals in parts of `size` (k or n, k)."""
         size = jnp.broadcast_to(size, self.target.shape)
         target = self.target
-        if self.linear:
-            at_offset = jax.vmap(self.operator, in_axes=(None, 0, None, 0))
-            constant = at_offset(units.constant(self.operator.orders), self.points, {}, self.given)
-            target = target if self.partner is not None else target - constant  # which is the same on both sides
+        if self.linear and self.partner is None:  # a difference has no offset
+            operator: Any = self.operator.function  # one of those in `operators.py`
+            offset = units.offset[self.operator.names.fields.index(operator.field)]
+            target = target - jnp.stack(operator.of_constant(offset))
         settled = self.precision.is_settled and not isinstance(self.precision, UnknownNoise)
         return dataclasses.replace(
             self,

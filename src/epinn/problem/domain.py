@@ -144,8 +144,11 @@ def unit_points(n: int, dimension: int, sampling: str, *, key: PRNGKeyArray | No
         return _mesh([np.linspace(0, 1, count) for count in grid_counts(n, dimension)])
     if key is None:
         raise InputError(f"{sampling} sampling is random: pass a key.")
-    drawn: Array = _random_points(key, n, dimension, sampling)
-    return drawn
+    if isinstance(key, jax.core.Tracer):
+        drawn: Array = _random_points(key, n, dimension, sampling)
+        return drawn
+    with jax.enable_x64(False):  # the same points in either precision, and one program for them
+        return np.asarray(_random_points(key, n, dimension, sampling))
 
 
 @functools.partial(jax.jit, static_argnums=(1, 2, 3))

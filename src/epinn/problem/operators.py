@@ -27,6 +27,10 @@ class Derivatives:
     def __call__(self, **fields: Field) -> list[Array]:
         return [fields[self.field].diff(*names) for names in self.along]
 
+    def of_constant(self, value: Any) -> list[Any]:
+        """What it gives where the field has one value everywhere."""
+        return [value * (not names) for names in self.along]
+
 
 @dataclass(frozen=True)
 class Flux:
@@ -45,6 +49,10 @@ class Flux:
     @property
     def __signature__(self) -> inspect.Signature:
         return _asks_for(self.field, *self.normals)
+
+    def of_constant(self, value: Any) -> list[Any]:
+        """What it gives where the field has one value everywhere."""
+        return [self.a * value]
 
     def __call__(self, **known: Any) -> Array:
         u: Field = known[self.field]

@@ -6,6 +6,7 @@ change the residuals by as much as is there without them. A residual is measured
 its condition, and an unknown in units of the change that alters a residual by as much.
 """
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from ..derivatives.activation import cos
+from ..derivatives.compiled import runs_once
 from ..derivatives.jet import Value, activate, affine
 from ..derivatives.network import AbstractNetwork, Frozen, Solution, nothing
 from ..derivatives.units import Units
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 
 DRAWS = 16  # random fields, of which the median counts
 WAVES = 8  # in each
-COLLOCATION = 128  # points are enough to see how large the terms of an equation are
+POINTS = 128  # of a condition are enough to see how large its terms are
 SWEEPS = 3  # over the fields whose scale depends on that of others
 TRIED = 65  # scales at once
 DECADES = 16  # either way, of the scales that are tried
@@ -54,8 +56,7 @@ class Scales(eqx.Module):
         than what is measured from it, and rounded only then."""
         with jax.enable_x64(True):
             made = problem.elsewhere(key) if elsewhere else problem.channels(key)
-            inside = tuple(channel.inside(self.units, self.sizes[channel.name]) for channel in made)
-            on_host = jax.tree.map(lambda leaf: np.asarray(leaf) if eqx.is_array(leaf) else leaf, inside)
+            on_host = jax.tree.map(lambda leaf: np.asarray(leaf) if eqx.is_array(leaf) else leaf, _inside(self, made))
         return jax.tree.map(lambda leaf: jnp.asarray(leaf) if eqx.is_array(leaf) else leaf, on_host)  # type: ignore[no-any-return]
 
     def of_a_network_in_the_users_units(self) -> "Scales":
@@ -69,6 +70,11 @@ class Scales(eqx.Module):
             units.unknowns,
         )
         return Scales(plain, self.sizes)
+
+
+@runs_once
+def _inside(scales: Scales, channels: tuple[Channel, ...]) -> tuple[Channel, ...]:
+    return tuple(channel.inside(scales.units, scales.sizes[channel.name]) for channel in channels)
 
 
 class Waves(AbstractNetwork):
@@ -98,8 +104,7 @@ class _Search:
     """The search for the scales of one problem, in double precision."""
 
     def __init__(self, problem: "Problem"):
-        few = problem.with_points(collocation=min(COLLOCATION, problem.points.collocation or COLLOCATION), resample=0)
-        self.problem, self.channels = problem, few.channels(0)
+        self.problem, self.channels = problem, tuple(_few(channel) for channel in problem.channels(0))
         domain, fields = problem.domain, len(problem.fields)
         lower, upper = np.asarray(domain.lower), np.asarray(domain.upper)
         given = [_values_of(name, self.channels) for name in problem.fields]
@@ -115,13 +120,14 @@ class _Search:
         self.waves = jax.tree.map(
             lambda *leaves: jnp.stack(leaves), *(Waves.draw(fields, domain.dimension, seed) for seed in range(DRAWS))
         )
-        ones = [jnp.ones((1, c.target.shape[1])) for c in self.channels]
-        self.inside = tuple(c.inside(self.units, one) for c, one in zip(self.channels, ones, strict=True))
+        ones = {channel.name: jnp.ones(channel.target.shape[1]) for channel in self.channels}
+        self.inside = _inside(Scales(self.units, ones), self.channels)
 
     def scales(self) -> Scales:
         scale = self._field_scales()
-        left = _sizes(self.inside, self._solution(self.waves, scale))
-        sizes = {c.name: _row_sizes(c, np.asarray(size)) for c, size in zip(self.channels, left, strict=True)}
+        left = np.asarray(_responses(self.inside, self._solution(self.waves, scale), jnp.asarray(scale[None]))[0])
+        ends = np.cumsum([channel.target.shape[1] for channel in self.channels])
+        sizes = {c.name: _row_sizes(c, size) for c, size in zip(self.channels, np.split(left, ends[:-1]), strict=True)}
         units = eqx.tree_at(lambda u: (u.scale, u.unknowns), self.units, (jnp.asarray(scale), self._unknowns(scale, sizes)))
         return Scales(units, {name: jnp.asarray(size) for name, size in sizes.items()})
 
@@ -194,6 +200,18 @@ def _values_of(name: str, channels: Sequence[Channel], kinds: Sequence[str] = ("
     return np.concatenate(found) if found else np.zeros(0)
 
 
+def _few(channel: Channel) -> Channel:
+    """A channel at some of its points."""
+    n = len(channel.points)
+    some = np.unique(np.linspace(0, n - 1, min(n, POINTS)).astype(int))
+
+    def chosen(leaf: Array) -> Array:
+        return jnp.asarray(np.asarray(leaf)[some]) if eqx.is_array(leaf) and leaf.shape[:1] == (n,) else leaf
+
+    parts = {name: jax.tree.map(chosen, getattr(channel, name)) for name in ("points", "target", "given", "partner")}
+    return dataclasses.replace(channel, **parts)
+
+
 def _row_sizes(channel: Channel, size: np.ndarray) -> np.ndarray:
     """Sizes that can be divided by. Where the user gave a sigma, it is one for all rows, and so is the size."""
     fine = np.where(np.isfinite(size) & (size > 0), size, 0.0)
@@ -215,13 +233,7 @@ def _crossing(tried: np.ndarray, changes: np.ndarray, size: float) -> float:
     return float(np.exp(at))
 
 
-@eqx.filter_jit
-def _sizes(channels: tuple[Channel, ...], solutions: Solution) -> list[Float[Array, " k"]]:
-    """What random fields leave of every condition, row by row."""
-    return [_typical(rows) for rows in _over_draws(channels, solutions)]
-
-
-@eqx.filter_jit
+@runs_once
 def _responses(
     channels: tuple[Channel, ...], solutions: Solution, scales: Float[Array, "s f"]
 ) -> tuple[Float[Array, " rows"], Float[Array, "s rows"]]:
@@ -236,7 +248,7 @@ def _responses(
     return jnp.concatenate([_typical(rows) for rows in before]), jax.lax.map(changes, scales)
 
 
-@eqx.filter_jit
+@runs_once
 def _sensitivities(
     channels: tuple[Channel, ...], solutions: Solution, names: tuple[str, ...]
 ) -> dict[str, list[Float[Array, " k"]]]:

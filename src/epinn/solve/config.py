@@ -8,6 +8,7 @@ import jax
 import numpy as np
 from jaxtyping import Array, Key, PRNGKeyArray
 
+from ..derivatives.compiled import runs_once
 from ..derivatives.network import MLP, Encoding, Frozen, Solution, check_architecture
 from ..derivatives.units import Units
 from ..errors import InputError
@@ -17,7 +18,7 @@ from ..problem.precision import Exact
 from ..problem.problem import Problem
 from ..problem.scales import Scales
 from .optimise.adam import Descent
-from .seeds import Keys, over_seeds, runs_once, stack, unstack
+from .seeds import Keys, over_seeds, stack, unstack
 
 WORK = {"cpu": 1e12}  # operations of Gauss-Newton; a hundred times as many elsewhere
 

@@ -16,14 +16,6 @@ from ..errors import InputError
 Keys = Key[Array, " seeds"]  # one random key for each seed
 
 R = TypeVar("R")
-F = TypeVar("F", bound=Callable[..., Any])
-
-
-def runs_once(function: F) -> F:
-    """Compile a function that would be compiled longer than it runs: quickly compiled, slow to run."""
-    options = {"xla_backend_optimization_level": 0}
-    compiled: F = eqx.filter_jit(function, compiler_options=options)  # type: ignore[call-overload]  # not in its annotations
-    return compiled
 
 
 def stack(trees: Sequence[Any]) -> Any:

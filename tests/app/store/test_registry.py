@@ -11,9 +11,11 @@ from epinn.app.store.registry import CLASSES, FORMAT_1, class_of, name_of
 from epinn.derivatives.network import AbstractNetwork, Opaque
 from epinn.interop.advice import Reordered
 from epinn.posterior.sampler import Sampler
+from epinn.problem.scales import Waves
 
 NOT_IN_FILES = {
     Opaque,  # holds any function, which no file can
+    Waves,  # are only tried, to see how large the terms of an equation are
     Reordered,  # is only tried, to see whether the coordinates of a network are in another order
 }
 

@@ -26,7 +26,7 @@ def problem():
 
 @pytest.fixture(scope="module")
 def pinn(problem):
-    return epinn.fit(problem, base=epinn.Base(hidden=(8, 8), epochs=20, newton=0, restarts=0))
+    return epinn.fit(problem, base=epinn.Base(hidden=(8, 8), epochs=20, newton=0, restarts=0, dimensionless=False))
 
 
 def foreign(network, dtype=np.float32):

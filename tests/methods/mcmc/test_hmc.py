@@ -39,7 +39,7 @@ def closed_form(x, y, sigma):
 def test_mean_and_sd_agree_with_the_closed_form_posterior(per_point):
     sigma = np.linspace(0.1, 0.5, 12) if per_point else SIGMA
     problem, x, y = linear_model(sigma)
-    pinn = epinn.fit(problem, base=Base(hidden=(), epochs=1, newton=0, restarts=0))
+    pinn = epinn.fit(problem, base=Base(hidden=(), epochs=1, newton=0, restarts=0, dimensionless=False))
     band = epinn.attach(
         pinn,
         problem,
@@ -79,7 +79,7 @@ def test_an_unknown_parameter_follows_its_closed_form_posterior():
         data=epinn.Data(np.linspace(0, 1, 10), y, sigma=0.5, operator=lambda u, c: c + 0 * u),
         unknowns={"c": epinn.Unknown(guess=0.5, prior=epinn.Normal(0.5, 0.7))},
     )
-    pinn = epinn.fit(problem, base=Base(hidden=(), epochs=1, newton=0, restarts=0))
+    pinn = epinn.fit(problem, base=Base(hidden=(), epochs=1, newton=0, restarts=0, dimensionless=False))
     band = epinn.attach(
         pinn,
         problem,
@@ -96,7 +96,7 @@ def test_unknown_noise_is_inferred_with_the_weights():
     rng = np.random.default_rng(2)
     x = np.linspace(-1, 1, 200)
     problem = epinn.Problem(domain=epinn.Box(x=(-1, 1)), equation=(), data=epinn.Data(x, 0.5 * x + 0.2 * rng.normal(size=200)))
-    pinn = epinn.fit(problem, base=Base(hidden=(), epochs=500, learning_rate=1e-2, newton=0, restarts=0))
+    pinn = epinn.fit(problem, base=Base(hidden=(), epochs=500, learning_rate=1e-2, newton=0, restarts=0, dimensionless=False))
     for start in ("spread", "prior"):
         band = epinn.attach(pinn, problem, "hmc", settings={"chains": 2, "start": start, "samples": 1500})
         assert abs(band.sigmas["data"] - 0.2) < 0.03
@@ -125,7 +125,7 @@ def test_lengths_of_dynamic_trajectories_vary_within_their_bounds():
 
 def test_chains_that_do_not_move_are_reported():
     problem, *_ = linear_model()
-    pinn = epinn.fit(problem, base=Base(hidden=(), epochs=1, newton=0, restarts=0))
+    pinn = epinn.fit(problem, base=Base(hidden=(), epochs=1, newton=0, restarts=0, dimensionless=False))
     band = epinn.attach(
         pinn, problem, "hmc", settings={"step_size": 10000.0, "leapfrog": 3, "burn_in": 0, "samples": 20, "chains": 2, **PLAIN}
     )
@@ -135,7 +135,7 @@ def test_chains_that_do_not_move_are_reported():
 
 def test_a_step_size_far_too_large_or_small_is_mended_during_burn_in():
     problem, *_ = linear_model()
-    pinn = epinn.fit(problem, base=Base(hidden=(), epochs=1, newton=0, restarts=0))
+    pinn = epinn.fit(problem, base=Base(hidden=(), epochs=1, newton=0, restarts=0, dimensionless=False))
     for step_size in (100.0, 1e-4):
         band = epinn.attach(
             pinn,
@@ -148,7 +148,7 @@ def test_a_step_size_far_too_large_or_small_is_mended_during_burn_in():
 
 def test_chains_that_have_not_mixed_are_reported():
     problem, *_ = linear_model()
-    pinn = epinn.fit(problem, base=Base(hidden=(), epochs=1, newton=0, restarts=0))
+    pinn = epinn.fit(problem, base=Base(hidden=(), epochs=1, newton=0, restarts=0, dimensionless=False))
     lazy = {"step_size": 1e-3, "leapfrog": 1, "burn_in": 0, "samples": 40, "start": "prior", "precondition": False}
     band = epinn.attach(pinn, problem, "hmc", key=3, settings=lazy)
     assert band.diagnostics["rhat"] > 1.1
@@ -160,7 +160,7 @@ def test_chains_that_have_not_mixed_are_reported():
 
 def test_thinning_stores_fewer_but_watches_all():
     problem, *_ = linear_model()
-    pinn = epinn.fit(problem, base=Base(hidden=(), epochs=1, newton=0, restarts=0))
+    pinn = epinn.fit(problem, base=Base(hidden=(), epochs=1, newton=0, restarts=0, dimensionless=False))
     band = epinn.attach(
         pinn,
         problem,
@@ -174,7 +174,7 @@ def test_thinning_stores_fewer_but_watches_all():
 @pytest.mark.parametrize("start", ["spread", "trained", "prior", "xavier"])
 def test_chains_start_where_they_are_told_to(start):
     problem, *_ = linear_model()
-    pinn = epinn.fit(problem, base=Base(hidden=(), epochs=500, learning_rate=1e-2, newton=0, restarts=0))
+    pinn = epinn.fit(problem, base=Base(hidden=(), epochs=500, learning_rate=1e-2, newton=0, restarts=0, dimensionless=False))
     band = epinn.attach(
         pinn,
         problem,
@@ -220,7 +220,7 @@ def test_chains_in_charts_mix_where_plain_ones_do_not():
     """Precise readings close together: the level is known a hundred times better than the slope."""
     x = np.linspace(-0.02, 0.02, 12)
     problem = epinn.Problem(domain=epinn.Box(x=(-1, 1)), equation=(), data=epinn.Data(x, 0.7 * x - 0.4, sigma=1e-3))
-    pinn = epinn.fit(problem, base=Base(hidden=(), epochs=1, newton=20, restarts=0))
+    pinn = epinn.fit(problem, base=Base(hidden=(), epochs=1, newton=20, restarts=0, dimensionless=False))
     charted = epinn.attach(pinn, method="hmc", key=1).diagnostics
     plain = epinn.attach(pinn, method="hmc", key=1, settings={"precondition": False, "step_size": 0.0003}).diagnostics
     assert charted["rhat"] < 1.01

@@ -19,7 +19,7 @@ def test_spread_starts_of_a_linear_problem_are_draws_from_its_posterior():
     x = np.linspace(-1, 1, 12)
     data = epinn.Data(x, 0.7 * x - 0.4, sigma=0.3)
     problem = epinn.Problem(domain=epinn.Box(x=(-1, 1)), equation=(), data=data)
-    pinn = epinn.fit(problem, base=Base(hidden=(), epochs=1, newton=20, restarts=0))
+    pinn = epinn.fit(problem, base=Base(hidden=(), epochs=1, newton=20, restarts=0, dimensionless=False))
     targets = posteriors_of([pinn], 1.0, 0.01)
     found = np.asarray(starts("spread", [pinn], targets, as_key(0)[None], 300, Progress(), "start"))[0]
     design = np.stack([x, np.ones_like(x)], axis=1)

@@ -118,18 +118,18 @@ def test_progress_hears_the_losses_by_channel_and_the_end():
 
 def test_a_loss_that_becomes_nan_names_channel_and_step_and_keeps_good_weights():
     broken = decay(equation=lambda u: jnp.sqrt(u - 0.5) + u.t)  # the root fails once u sinks below one half
-    (pinn,) = epinn.fit_seeds([broken], keys=[0], base=dataclasses.replace(TINY, epochs=2000))
+    (pinn,) = epinn.fit_seeds([broken], keys=[0], base=dataclasses.replace(TINY, epochs=2000, dimensionless=False))
     assert "'equation'" in pinn.failure
     assert "at step" in pinn.failure
     assert "\n" not in pinn.failure
     assert all(bool(jnp.all(jnp.isfinite(leaf))) for leaf in jax.tree.leaves(eqx.filter(pinn.solution, eqx.is_array)))
     with pytest.raises(epinn.Diverged, match="learning rate"):
-        epinn.fit(broken, base=dataclasses.replace(TINY, epochs=2000))
+        epinn.fit(broken, base=dataclasses.replace(TINY, epochs=2000, dimensionless=False))
 
 
 def test_the_weights_that_are_kept_have_a_finite_loss():
     broken = decay(equation=lambda u: jnp.log(u + 2.0) + 5.0)
-    (pinn,) = epinn.fit_seeds([broken], keys=[0], base=dataclasses.replace(TINY, learning_rate=0.5))
+    (pinn,) = epinn.fit_seeds([broken], keys=[0], base=dataclasses.replace(TINY, learning_rate=0.5, dimensionless=False))
     assert pinn.failure
     assert all(bool(jnp.all(jnp.isfinite(row))) for row in residuals(pinn.channels, pinn.solution))
 

@@ -8,10 +8,10 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
+from ...derivatives.compiled import runs_once
 from ...derivatives.jet import Jet, lower_closure, opaque
 from ...errors import InputError
 from ...problem.problem import Problem
-from ...solve.seeds import runs_once
 from ..converted import Converted
 
 CHECKED = 11  # points of the check; no model is traced with a batch of this size

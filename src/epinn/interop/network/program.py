@@ -13,8 +13,8 @@ import numpy as np
 from jax.extend.core import ClosedJaxpr
 from jaxtyping import Array, Float, Shaped
 
+from ...derivatives.compiled import runs_once
 from ...errors import InputError
-from ...solve.seeds import runs_once
 
 POINTS = 5  # at which a digest looks at a function,
 SIZES = ((-0.5, 0.5), (-2.0, 2.0), (0.1, 1.0))  # with parameters in these ranges, the last for those that must be positive

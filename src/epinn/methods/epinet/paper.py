@@ -19,6 +19,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from ...derivatives import memory
+from ...derivatives.compiled import runs_once
 from ...derivatives.jet import Jet, Value, affine, join
 from ...derivatives.network import MLP, AbstractNetwork, Frozen, Solution, trainable
 from ...posterior.posterior import Posterior
@@ -30,7 +31,7 @@ from ...solve.optimise.adam import Descent, minimise
 from ...solve.optimise.gauss_newton import gauss_newton
 from ...solve.optimise.objective import Objective, Outcome
 from ...solve.pinn import Pinn
-from ...solve.seeds import Keys, over_seeds, runs_once, stack, unstack
+from ...solve.seeds import Keys, over_seeds, stack, unstack
 from ...solve.stages import redraw
 
 

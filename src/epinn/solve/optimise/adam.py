@@ -14,11 +14,12 @@ import optax
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
+from ...derivatives.compiled import runs_once
 from ...derivatives.units import Units
 from ...errors import InputError, unknown_name
 from ...problem.channel import Channel
 from ...progress import Progress
-from ..seeds import Keys, one_of, over_seeds, runs_once, unravel_seeds, unraveller
+from ..seeds import Keys, one_of, over_seeds, unravel_seeds, unraveller
 from .driver import Call, drive
 from .objective import Objective, Outcome, Residuals, medians, recorded
 
