@@ -94,6 +94,6 @@ def test_the_estimates_say_where_they_come_from():
 
 @pytest.mark.slow
 def test_the_tolerance_of_an_exact_condition_is_found_once_however_often_the_noise_is_estimated():
-    base = epinn.Base(hidden=(8,), epochs=50, newton=40, restarts=0)
+    base = epinn.Base(hidden=(8,), epochs=50, newton=40, restarts=0, dimensionless=False)
     known, unknown = (epinn.fit(wave(**sigma), base=base).sigmas["equation"] for sigma in ({"sigma": 0.2}, {}))
     assert 0.2 < known / unknown < 5

@@ -212,7 +212,7 @@ def test_settings_that_make_no_sense_are_refused(settings):
 @pytest.fixture(scope="module")
 def curved():
     """A problem of the usual kind, small."""
-    base = Base(hidden=(10, 10), epochs=300, newton=50, restarts=0)
+    base = Base(hidden=(10, 10), epochs=300, newton=50, restarts=0, dimensionless=False)
     return epinn.fit(epinn.problems.poisson1d_nonlinear(0.1, collocation=16, sensors=12), base=base)
 
 
