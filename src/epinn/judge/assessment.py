@@ -28,9 +28,20 @@ def assess(pinn: Pinn, method: Method, posterior: Posterior, evaluation: Evaluat
             residuals=residuals_in_words(pinn, posterior) if method.traits.is_linearised else "",
             reference=reference,
             allowance=allowance(method, informed),
+            from_prior=shares_of_priors(pinn, evaluation) if method.traits.uses_sigma else {},
             held_out=None if method.traits.held_out else compare_held_out(posterior, informed.data_sigmas),
         )
     )
+
+
+def shares_of_priors(pinn: Pinn, evaluation: Evaluation) -> dict[str, float]:
+    """By unknown parameter, its standard deviation in parts of that of its prior; relative ones if it is positive."""
+    found = {}
+    for name, (_, width) in pinn.priors.items():
+        seen = evaluation.unknowns[name]
+        relative = abs(float(seen.mean)) if pinn.problem.parameters[name].positive else 1.0
+        found[name] = float(seen.std) / (max(relative, 1e-300) * width)
+    return found
 
 
 def residuals_in_words(pinn: Pinn, posterior: Posterior) -> str:

@@ -9,6 +9,23 @@ from ..solve.pinn import Pinn
 from .assessment import base_warnings, failures
 from .evaluation import Evaluation
 from .verdict import Verdict
+from .wording import significant
+
+
+def _priors(pinn: Pinn) -> list[dict[str, Any]]:
+    """What was known of every unknown parameter beforehand, in rows like those of the conditions."""
+    parameters = pinn.problem.parameters
+    return [
+        {
+            "channel": f"prior of {name}",
+            "rows": 1,
+            "noise": f"around {significant(center)}" + (", relative" if parameters[name].positive else ""),
+            "sigma": width,
+            "origin": "wide: nothing was stated" if parameters[name].prior is None else "given by the user",
+            "used": "sigma",
+        }
+        for name, (center, width) in pinn.priors.items()
+    ]
 
 
 def record_of(pinn: Pinn, method: Method, posterior: Posterior, evaluation: Evaluation, verdict: Verdict) -> dict[str, Any]:
@@ -28,7 +45,10 @@ def record_of(pinn: Pinn, method: Method, posterior: Posterior, evaluation: Eval
         "time_s": (informed.seconds if traits.uses_base else 0.0) + uncertainty,
         "time_uq_s": uncertainty,
         "diagnostics": dict(posterior.diagnostics),
-        "channels": describe_noise([traits.reads(channel) for channel in informed.channels], weights),
+        "channels": [
+            *describe_noise([traits.reads(channel) for channel in informed.channels], weights),
+            *(_priors(informed) if traits.uses_sigma else ()),
+        ],
         "failed": bool(failed),
         "warnings": [*posterior.warnings, *base_warnings(informed, method), *failed],
         "verdict": verdict.plain(),

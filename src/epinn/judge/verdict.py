@@ -22,6 +22,8 @@ POOR = (
 IDLE = 0.1  # a band is too wide if the rms error is below this fraction of its standard deviation,
 MATTERS = 0.02  # and the standard deviation above this fraction of the range of the field
 
+MOSTLY = 0.5  # an unknown whose standard deviation is this part of its prior's is mostly prior
+
 TRUSTWORTHY, TOO_NARROW, TOO_WIDE, NOT_CONVERGED, NOT_CHECKED = (
     "trustworthy",
     "too narrow",
@@ -74,6 +76,7 @@ class Evidence:
     reference: np.ndarray | None = None  # the spread of its own posterior, linearised, on the same grid
     allowance: float | None = None  # what exact conditions are taken to be known to, if the network does better
     held_out: HeldOut | None = None
+    from_prior: Mapping[str, float] = field(default_factory=dict)  # by unknown, its standard deviation in parts of its prior's
 
 
 def _capital(sentence: str) -> str:
@@ -98,7 +101,7 @@ def judge(evidence: Evidence) -> Verdict:
     for word in (TOO_NARROW, TOO_WIDE):
         if wrong := [why for found, why in checks if found == word]:
             return Verdict(word, tuple(wrong))
-    why = (*(why for _, why in checks), *_grounds(evidence))
+    why = (*_mostly_prior(evidence), *(why for _, why in checks), *_grounds(evidence))
     return Verdict(TRUSTWORTHY, why) if why else Verdict(NOT_CHECKED, ("there is nothing to compare it with",))
 
 
@@ -119,6 +122,13 @@ def _grounds(evidence: Evidence) -> Iterator[str]:
     if "guarantee" in evidence.diagnostics:
         factor, count = (evidence.diagnostics[name] for name in ("factor", "held_out"))
         yield f"scaled by {significant(factor)} to fit {count} held-out measurements"
+
+
+def _mostly_prior(evidence: Evidence) -> Iterator[str]:
+    """The unknowns of which the data say little."""
+    for name, share in evidence.from_prior.items():
+        if share > MOSTLY:
+            yield f"what is said of {name} is mostly its prior (its standard deviation is {significant(share)} of the prior's)"
 
 
 def _held_out(evidence: Evidence) -> tuple[str, str] | None:

@@ -89,6 +89,17 @@ class Pinn:
                 found.setdefault(self.problem.field_name(condition.field), []).append(sigmas[condition.label])
         return {name: float(np.sqrt(np.mean(np.square(values)))) for name, values in found.items()}
 
+    @property
+    def priors(self) -> dict[str, tuple[float, float]]:
+        """What is known beforehand of every unknown parameter: mean and standard deviation, or of a positive one median and
+        relative width; without a statement of the user's, around the guess and wide."""
+        units, found = self.solution.units, {}
+        for name, unknown in self.problem.parameters.items():
+            unit = 1.0 if units is None else float(units.unknowns[name])
+            mean, sd = unknown.raw_prior(unit, 1.0 if units is None else WIDE)
+            found[name] = (unit * float(np.exp(mean)), sd) if unknown.positive else (unit * mean, unit * sd)
+        return found
+
     def sigmas_outside(self, inside: Mapping[str, float]) -> dict[str, float]:
         """Dimensionless sigmas, by channel, in the units of the problem."""
         return {c.name: float(c.with_sigma(inside[c.name]).sigma_outside[0]) for c in self.channels if c.name in inside}
