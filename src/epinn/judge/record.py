@@ -19,9 +19,10 @@ def _priors(pinn: Pinn) -> list[dict[str, Any]]:
         {
             "channel": f"prior of {name}",
             "rows": 1,
-            "noise": f"around {significant(center)}" + (", relative" if parameters[name].positive else ""),
-            "sigma": width,
-            "origin": "wide: nothing was stated" if parameters[name].prior is None else "given by the user",
+            "noise": "prior",
+            "sigma": width * (center if parameters[name].positive else 1.0),
+            "origin": f"around {significant(center)}, "
+            + ("wide: nothing was stated" if parameters[name].prior is None else "given by the user"),
             "used": "sigma",
         }
         for name, (center, width) in pinn.priors.items()

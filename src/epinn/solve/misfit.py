@@ -61,7 +61,8 @@ class Misfit(eqx.Module):
         The channels have a leading seed axis.
         """
         return [
-            f"the residuals of {channel.name!r} (rms {found:.2g}) are far above its {_noise(channel)} ({allowed:.2g}): {advice}"
+            f"the residuals of {channel.name!r} (rms {found * _size(channel, seed):.2g}) are far above its {_noise(channel)} "
+            f"({allowed * _size(channel, seed):.2g}): {advice}"
             for channel, found, nothing, allowed in zip(
                 channels, self.rms[seed], self.rms_of_zero[seed], self.allowed[seed], strict=True
             )
@@ -71,6 +72,11 @@ class Misfit(eqx.Module):
                 else found > max(FAR * allowed, UNSOLVED * nothing)
             )
         ]
+
+
+def _size(channel: Channel, seed: int) -> float:
+    """What a residual of 1 is in the units of the user."""
+    return 1.0 if channel.size is None else float(channel.size[seed, 0, 0])
 
 
 def _noise(channel: Channel) -> str:
