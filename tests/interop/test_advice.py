@@ -36,6 +36,7 @@ def test_a_solution_is_left_in_peace():
     assert not adopt(solution("xt"), problem()).warnings
 
 
+@pytest.mark.slow
 def test_coordinates_in_another_order_are_named():
     warnings = adopt(solution("tx"), problem()).warnings
     assert "does not solve" in warnings[0]
@@ -43,6 +44,7 @@ def test_coordinates_in_another_order_are_named():
     assert "Box(t=..., x=...)" in warnings[-1]
 
 
+@pytest.mark.slow
 def test_an_order_that_helps_nobody_is_not_named():
     function, weights = solution("xt")
     warnings = adopt((lambda p, x: 3 * function(p, x), weights), problem()).warnings

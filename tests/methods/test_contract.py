@@ -150,6 +150,7 @@ def test_every_method_keeps_the_contract(method, pinns, tmp_path):
     assert not np.allclose(both[0].predict(points, draws=30).mean, both[1].predict(points, draws=30).mean)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", EVERY)
 def test_the_same_key_gives_the_same_posterior_and_another_does_not(method, pinns):
     points = pinns[0].problem.domain.grid(5)

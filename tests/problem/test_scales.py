@@ -66,6 +66,7 @@ def test_channels_do_not_depend_on_the_units(units):
         np.testing.assert_allclose(b, a, rtol=1e-3, atol=1e-3 * abs(units.get("offset", 1.0)))  # of single precision
 
 
+@pytest.mark.slow
 def test_all_that_is_dimensionless_is_of_order_one():
     scales = Scales.of(one := problem(u=1e4, x=1e-3, t=3600.0, offset=300.0))
     for channel in scales.channels(one, 0):
@@ -109,6 +110,7 @@ def test_a_prior_is_what_the_user_states_and_otherwise_wide():
     assert epinn.fit(stated, base=base).priors["k"] == pytest.approx((0.5, 0.2), rel=1e-5)
 
 
+@pytest.mark.slow
 def test_predictions_keep_their_digits_beside_a_large_offset():
     one = problem(offset=1e6)
     base = epinn.Base(hidden=(4,), epochs=0, newton=0, restarts=0)

@@ -139,6 +139,7 @@ def test_a_seed_that_got_stuck_is_trained_anew_and_the_others_are_left_alone(mon
     assert float(both[1]([[1.0]])[0, 0]) == pytest.approx(np.sin(1.0), abs=1e-2)
 
 
+@pytest.mark.slow
 def test_the_better_of_two_failures_is_kept():
     base = dataclasses.replace(QUICK, epochs=20, newton=0, restarts=1)
     problem = wave(values=np.full(12, 5.0), sigma=0.01)

@@ -192,6 +192,7 @@ def test_the_file_is_plain_data(band, tmp_path):
     assert b"poisson1d.py" not in (tmp_path / "band.epinn").read_bytes()
 
 
+@pytest.mark.slow
 def test_loading_says_what_is_needed(band, elsewhere, problem, tmp_path, rejects):
     path = tmp_path / "band.epinn"
     band.save(path)
@@ -212,6 +213,7 @@ def test_loading_says_what_is_needed(band, elsewhere, problem, tmp_path, rejects
         epinn.load(path, problem)
 
 
+@pytest.mark.slow
 def test_a_network_trained_elsewhere_is_brought_again(elsewhere, problem, tmp_path):
     elsewhere.save(tmp_path / "band.epinn")
     again = epinn.load(tmp_path / "band.epinn", problem, model=MODEL)
@@ -229,6 +231,7 @@ def run_folder(tmp_path_factory):
     return folder.path, execute(plan, folder, epinn.Progress())
 
 
+@pytest.mark.slow
 def test_a_band_out_of_a_run_folder_needs_no_problem(run_folder, rejects, problem):
     path, records = run_folder
     with rejects("several bands", "method='dropout'"):

@@ -93,6 +93,7 @@ def test_a_folder_of_one_noise_level_does_not_take_several(tmp_path):
         Bases(tmp_path).get(plan((0.1, 0.3), (0,)), Progress())
 
 
+@pytest.mark.slow
 def test_a_base_that_sees_no_data_is_the_same_at_every_noise_level_and_as_without_data(tmp_path):
     blind = Bases(tmp_path).get(plan((0.1, 0.3), (0,)), Progress(), sees_data=False)
     (alone,) = Bases(tmp_path).get(plan((0.0,), (0,)), Progress())

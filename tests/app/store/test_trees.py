@@ -97,6 +97,7 @@ def test_a_network_with_an_encoding_survives_storage(tmp_path, base):
     np.testing.assert_array_equal(load_tree(tmp_path / "base.safetensors")(points), pinn.solution(points))
 
 
+@pytest.mark.slow
 def test_unknown_parameters_survive_storage(tmp_path):
     problem = epinn.Problem(
         domain=epinn.Box(x=(0, 1)),

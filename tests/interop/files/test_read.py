@@ -54,6 +54,7 @@ def test_layers_come_in_the_order_of_their_numbers(tmp_path):
     assert not any(bias.any() for bias in network.biases)
 
 
+@pytest.mark.slow
 def test_kernels_of_flax_lie_the_other_way(tmp_path, problem):
     flax = {f"Dense_{i}.{name}": a for i, (w, b) in enumerate(LAYERS) for name, a in (("kernel", w.T.copy()), ("bias", b))}
     save_file(flax, tmp_path / "flax.safetensors")

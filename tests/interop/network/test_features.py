@@ -91,6 +91,7 @@ def test_they_move_with_the_parameters_and_the_precision():
         assert last_inputs(plain, double, jnp.asarray(np.asarray(X), jnp.float64)).dtype == jnp.float64
 
 
+@pytest.mark.slow
 def test_derivatives_go_through_them():
     """As the residuals of an epinet need."""
     jet = opaque(lambda x: last_inputs(plain, WEIGHTS, x), Jet.variable(X, ((0, 0), (0, 1), (0, 2))))
