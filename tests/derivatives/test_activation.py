@@ -27,6 +27,7 @@ def test_every_activation_has_a_reference_here():
     assert set(ALL) == set(REFERENCE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ALL)
 @pytest.mark.usefixtures("x64")
 def test_derivatives_up_to_order_four_equal_nested_grad(name):

@@ -51,6 +51,7 @@ def test_the_operator_records_what_it_asks_for_and_no_more(function, orders):
     assert set(Operator(function, NAMES).orders) == orders
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("x64")
 @pytest.mark.parametrize(
     ("function", "expected"),

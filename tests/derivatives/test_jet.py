@@ -250,6 +250,7 @@ def test_many_points_at_once_are_as_one_by_one(fourier):
     assert_same(together, single)
 
 
+@pytest.mark.slow
 def test_an_opaque_function_takes_many_points_too():
     orders = lower_closure([(2,)])
     points = jnp.linspace(0.0, 1.0, 5)[:, None]

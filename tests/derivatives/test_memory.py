@@ -46,6 +46,7 @@ def test_chunks_change_nothing_but_the_memory():
     assert chunked.memory_analysis().temp_size_in_bytes < 0.5 * whole.memory_analysis().temp_size_in_bytes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("points", [1000, 10_000, 30_000])
 def test_memory_stays_below_the_limit(points):
     program, _ = compiled(2e-3, points)

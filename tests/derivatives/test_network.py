@@ -69,6 +69,7 @@ def test_fourier_features_are_sines_and_cosines_of_the_scaled_point():
     np.testing.assert_allclose(eqx.filter_jit(encoding)(X), [*np.sin(phase), *np.cos(phase)], rtol=1e-13)
 
 
+@pytest.mark.slow
 def test_a_network_with_fourier_features_takes_them_as_inputs():
     mlp = created(fourier=7)
     assert mlp.weights[0].shape == (5, 14)
@@ -122,6 +123,7 @@ def test_biases_start_at_zero_unless_they_are_random():
     assert all(np.all(np.asarray(bias) != 0) for bias in created(random_biases=True).biases)
 
 
+@pytest.mark.slow
 def test_layers_start_independent_of_each_other():
     mlp = eqx.filter_jit(lambda key: MLP.create(5, (5, 5), 5, key=key, random_biases=True))(jax.random.key(0))
     for layers in (list(map(np.asarray, mlp.weights)), list(map(np.asarray, mlp.biases))):

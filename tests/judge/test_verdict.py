@@ -83,6 +83,7 @@ def smooth_errors(scale, number=30, sets=300):
     return [judge(dataclasses.replace(BLIND, held_out=one)).word for one in found]
 
 
+@pytest.mark.slow
 def test_errors_that_measurements_share_are_no_reason_to_distrust_a_band():
     """Were they taken to be independent, every tenth of these right bands would be called too narrow, every fifth too wide."""
     words = smooth_errors(1.0)

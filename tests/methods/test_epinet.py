@@ -86,6 +86,7 @@ def test_detached_features_would_be_noticed(x64, monkeypatch):
     assert min(found["u_x"], found["u_xx"], found["u_t"]) > 1e-2
 
 
+@pytest.mark.slow
 def test_a_detached_prior_would_be_noticed(x64, monkeypatch):
     original = module.Epinet.__call__
 

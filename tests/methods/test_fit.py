@@ -48,6 +48,7 @@ def test_memory_that_is_kept_of_every_seed_counts_for_every_seed():
     assert memory.bytes(10, 100, seeds=3) == 10 * 6 + 100 * 11
 
 
+@pytest.mark.slow
 def test_a_network_that_is_no_solution_is_a_warning_for_python():
     with pytest.warns(epinn.EpinnWarning, match=r"not found the solution.*another key, more Base\(epochs=...\)") as caught:
         pinn = epinn.fit(epinn.problems.poisson1d(0.1), base=HARDLY)

@@ -46,6 +46,7 @@ def test_a_bound_that_still_rises_is_reported():
     assert "ViMethod(steps=...)" in band.warnings[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", [{"steps": 0}, {"draws": 0}, {"learning_rate": 0.0}, {"tolerance": -1.0}])
 def test_settings_that_make_no_sense_are_refused(rejects, settings):
     with rejects():

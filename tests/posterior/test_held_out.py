@@ -100,6 +100,7 @@ def test_noise_is_not_added_to_some_measurements_only(rejects):
         epinn.problems.poisson1d(0.1).holding_out(0.5, 0).disturbed({"data": 0.1}, 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shared", [0.0, 3.0])  # errors of their own, and mainly one that all measurements share
 def test_percentiles_of_a_right_band_are_uniform(shared):
     rng, number = np.random.default_rng(0), 12

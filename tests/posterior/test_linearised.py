@@ -126,6 +126,7 @@ def test_more_noise_means_a_wider_band(method):
     assert width(0.4) > 1.5 * width(0.1)
 
 
+@pytest.mark.slow
 def test_a_linearised_network_is_the_first_order_expansion(x64):
     problem = epinn.problems.poisson1d()
     solution = problem.solution(epinn.Base(hidden=(6,)).network(problem.domain, 1, epinn.problem.problem.as_key(0)))

@@ -23,6 +23,7 @@ def target_of(pinn, prior_sd=2.0, tolerance=0.01):
     return unstack(posteriors_of([pinn], prior_sd, tolerance), 1)[0]
 
 
+@pytest.mark.slow
 def test_the_target_is_prior_times_likelihood():
     vector = jnp.asarray([0.6, -0.2])
     squares = np.sum(((0.6 * X - 0.2 - Y) / 0.5) ** 2) + np.sum((np.asarray(vector) / 2.0) ** 2)

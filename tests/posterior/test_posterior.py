@@ -38,6 +38,7 @@ X = np.linspace(0, 2, 5)
 DRAWS = 20_000
 
 
+@pytest.mark.slow
 def test_a_gradient_has_the_mean_and_sd_of_the_draws_gradients(band):
     slope = band.evaluate(lambda u: u.x, at=X, draws=DRAWS)
     np.testing.assert_allclose(slope.mean, 2 + np.cos(X), atol=0.02)
@@ -63,6 +64,7 @@ def test_several_functionals_at_once(band):
     np.testing.assert_allclose(pair.mean[:, 1], -np.sin(X), atol=1e-5)
 
 
+@pytest.mark.slow
 def test_unknowns_come_by_name_with_quantiles_and_samples(band):
     k = band.unknowns(draws=DRAWS, quantiles=(0.025, 0.975), samples=100)["k"]
     assert abs(k.mean - 2) < 0.02

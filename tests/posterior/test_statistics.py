@@ -122,6 +122,7 @@ def test_the_key_decides(found):
     assert not np.any(found.mean == other.mean)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("count", "at_once"), [(7, 3), (300, 2**17)])
 def test_members_are_swept_exactly_once(count, at_once, monkeypatch):
     monkeypatch.setattr(stream, "VALUES_AT_ONCE", at_once)
@@ -133,6 +134,7 @@ def test_members_are_swept_exactly_once(count, at_once, monkeypatch):
     np.testing.assert_allclose(swept.std, squares.std(), rtol=1e-5)
 
 
+@pytest.mark.slow
 def test_more_members_than_draws_are_drawn_from():
     drawn = predict(members(1000), parameter, draws=200, key=KEY, samples=200)
     assert drawn.draws == 200
@@ -151,6 +153,7 @@ def test_a_small_spread_around_a_large_mean_survives_float32():
     np.testing.assert_allclose(predict(lines, on_points, draws=999, key=KEY).std, 0.1, rtol=0.1)
 
 
+@pytest.mark.slow
 def test_a_functional_keeps_its_shape():
     functional = lambda s: jnp.outer(s.network.coefficients, jnp.ones(3))  # noqa: E731
     some = predict(LINES, functional, draws=50, key=KEY, samples=4, quantiles=(0.5,))
@@ -180,6 +183,7 @@ def test_memory_does_not_grow_with_the_draws():
     assert many < 400 * 256 * 5 * 4 / 10  # all values at once would take ten times as much
 
 
+@pytest.mark.slow
 def test_very_many_draws_run_and_come_near_the_distribution():
     points = jnp.linspace(0, 1, 50)[:, None]
     x = np.asarray(points)[:, 0]

@@ -135,6 +135,7 @@ def test_conditions_of_a_system_concern_their_own_field(case):
     assert violated > 1e-2
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("x64")
 @pytest.mark.parametrize(
     ("face", "flux"),

@@ -22,6 +22,7 @@ def test_a_box_knows_its_coordinates():
     assert BOX.axis("t") == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sampling", SAMPLINGS)
 @pytest.mark.parametrize("box", [Box(x=(-0.7, 0.7)), BOX])
 def test_points_lie_in_the_box_and_reach_into_its_corners(sampling, box):
@@ -202,6 +203,7 @@ def test_mistakes_are_named(call, words, rejects):
         call()
 
 
+@pytest.mark.slow
 def test_points_can_be_drawn_in_compiled_code():
     for sampling in ("uniform", "latin", "sobol"):
         drawn = jax.jit(lambda key, sampling=sampling: BOX.points(64, sampling, key=key))(KEY)

@@ -164,6 +164,7 @@ def test_a_pressure_may_be_called_p():
     np.testing.assert_allclose(rows["boundary"][:, 0], 3 * np.asarray(channels[2].points)[:, 1], rtol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("problem", "value"),
     [
@@ -225,6 +226,7 @@ def test_unknowns_start_at_their_guess():
     np.testing.assert_allclose(solution.raw["k"], np.log(2), rtol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("x64")
 @pytest.mark.parametrize("positive", [True, False])
 def test_the_exact_solution_satisfies_its_problem(positive):

@@ -38,6 +38,7 @@ def leftovers(name):
     return rows()
 
 
+@pytest.mark.slow
 @EVERY
 @pytest.mark.usefixtures("x64")
 def test_the_exact_solution_satisfies_every_condition(name):
@@ -57,6 +58,7 @@ def test_what_is_left_of_the_data_is_noise_of_the_said_size(name):
     assert abs(np.corrcoef(z[1:], z[:-1])[0, 1]) < 4 / np.sqrt(900)
 
 
+@pytest.mark.slow
 @EVERY
 @pytest.mark.usefixtures("x64")
 def test_a_solution_that_is_not_exact_is_found_out(name):
@@ -83,6 +85,7 @@ def test_without_noise_nothing_is_measured(name):
     assert SHIPPED[name](noise=0.0).data == ()
 
 
+@pytest.mark.slow
 @EVERY
 @pytest.mark.usefixtures("x64")
 def test_the_key_decides_the_noise(name):
@@ -92,6 +95,7 @@ def test_the_key_decides_the_noise(name):
     assert first.sigma == other.sigma
 
 
+@pytest.mark.slow
 @EVERY
 @pytest.mark.usefixtures("x64")
 def test_counts_are_those_asked_for(name):

@@ -110,6 +110,7 @@ def test_a_good_fit_has_no_warnings():
     assert epinn.fit(wave(), base=QUICK).warnings == []
 
 
+@pytest.mark.slow
 def test_a_fit_that_cannot_succeed_says_so():
     warnings = epinn.fit(wave(values=np.full(12, 5.0), sigma=0.01), base=QUICK).warnings
     assert warnings

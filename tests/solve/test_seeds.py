@@ -53,6 +53,7 @@ def test_what_is_not_an_array_comes_from_the_first():
     assert stack([{"a": jnp.ones(2), "name": "first"}, {"a": jnp.ones(2), "name": "second"}])["name"] == "first"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("size", "at_once"), [(1, None), (3, None), (3, 1), (3, 2), (3, 5)])
 def test_over_seeds_equals_a_loop(size, at_once):
     networks, keys = [network(seed) for seed in range(size)], jax.random.split(jax.random.key(9), size)

@@ -134,6 +134,7 @@ def test_a_mistake_in_a_plan_is_found_before_anything_is_trained(rejects, change
         tiny_plan("epinet", **changes).check()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "setting"),
     [

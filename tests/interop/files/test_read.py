@@ -167,6 +167,7 @@ def test_layers_that_are_not_there(module, problem, rejects):
         adopt(module, problem, features="44")
 
 
+@pytest.mark.slow
 def test_a_pickled_module_is_opened_with_trust_alone(torch, module, tmp_path, problem, rejects):
     path = tmp_path / "module.pt"
     torch.save(module, path)
@@ -213,6 +214,7 @@ def test_damaged_files_of_pytorch(torch, tmp_path, rejects):
         read(tmp_path / "other.pt", ARCHITECTURE)
 
 
+@pytest.mark.slow
 def test_onnx_files(torch, module, tmp_path, problem):
     onnx = pytest.importorskip("onnx")
     pytest.importorskip("onnx.numpy_helper")

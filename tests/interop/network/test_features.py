@@ -76,6 +76,7 @@ CASES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_they_are_what_goes_into_the_last_products(name):
     function, expected = CASES[name]

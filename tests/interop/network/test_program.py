@@ -53,6 +53,7 @@ OTHERS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", OTHERS)
 def test_other_functions_have_other_digests(name):
     assert Program.of(OTHERS[name], ARRAYS, 2).digest != Program.of(network, ARRAYS, 2).digest

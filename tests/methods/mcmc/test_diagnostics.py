@@ -40,6 +40,7 @@ def test_chains_of_different_width_have_not_mixed_though_their_means_agree():
     assert found["rhat"] > 1.05
 
 
+@pytest.mark.slow
 def test_one_value_at_one_chain_is_enough():
     found = diagnose(trace_of(np.random.default_rng(0).normal(size=(1, 1, 500, 1))), 0)
     assert found["rhat"] < 1.02

@@ -96,6 +96,7 @@ def test_a_seed_trained_among_others_is_the_seed_trained_alone():
     np.testing.assert_allclose(together[1](grid), alone(grid), rtol=1e-3, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_problems_of_one_batch_keep_their_own_data():
     times = np.linspace(0, 1, 5)
     problems = [decay(equation=(), initial=(), data=epinn.Data(times, np.full(5, value), sigma=0.1)) for value in (1.0, -2.0)]
@@ -116,6 +117,7 @@ def test_progress_hears_the_losses_by_channel_and_the_end():
     assert set(heard[-1][3]) == {"equation", "initial"}
 
 
+@pytest.mark.slow
 def test_a_loss_that_becomes_nan_names_channel_and_step_and_keeps_good_weights():
     broken = decay(equation=lambda u: jnp.sqrt(u - 0.5) + u.t)  # the root fails once u sinks below one half
     (pinn,) = epinn.fit_seeds([broken], keys=[0], base=dataclasses.replace(TINY, epochs=2000, dimensionless=False))
@@ -127,6 +129,7 @@ def test_a_loss_that_becomes_nan_names_channel_and_step_and_keeps_good_weights()
         epinn.fit(broken, base=dataclasses.replace(TINY, epochs=2000, dimensionless=False))
 
 
+@pytest.mark.slow
 def test_the_weights_that_are_kept_have_a_finite_loss():
     broken = decay(equation=lambda u: jnp.log(u + 2.0) + 5.0)
     (pinn,) = epinn.fit_seeds([broken], keys=[0], base=dataclasses.replace(TINY, learning_rate=0.5, dimensionless=False))
@@ -134,6 +137,7 @@ def test_the_weights_that_are_kept_have_a_finite_loss():
     assert all(bool(jnp.all(jnp.isfinite(row))) for row in residuals(pinn.channels, pinn.solution))
 
 
+@pytest.mark.slow
 def test_a_gradient_that_is_nan_stops_training_before_it_spoils_the_weights():
     kink = decay(equation=lambda u: jnp.sqrt(jnp.abs(u - u)), initial=())
     (pinn,) = epinn.fit_seeds([kink], keys=[0], base=TINY)
@@ -150,6 +154,7 @@ def test_equations_that_differ_between_seeds_are_not_trained_together():
     assert len(epinn.fit_seeds(same, keys=[0, 1], base=dataclasses.replace(TINY, epochs=2))) == 2
 
 
+@pytest.mark.slow
 def test_resampling_moves_points_and_leaves_each_seed_its_own_targets():
     points = epinn.Points(collocation=4, sampling="uniform", resample=10)
     problems = [decay(equation=lambda u: u.t, initial=epinn.Initial(value), points=points) for value in (1.0, -2.0)]
@@ -157,6 +162,7 @@ def test_resampling_moves_points_and_leaves_each_seed_its_own_targets():
     np.testing.assert_allclose([float(pinn(np.full(1, 0.5))[0, 0]) for pinn in pinns], [1.0, -2.0], atol=0.1)
 
 
+@pytest.mark.slow
 def test_an_exploding_loss_is_stopped():
     wild = decay(equation=lambda u: u.t - u**5)
     (pinn,) = epinn.fit_seeds([wild], keys=[0], base=dataclasses.replace(TINY, learning_rate=50.0, epochs=300))

@@ -70,6 +70,7 @@ def test_the_loss_is_the_sum_of_squares_in_units_of_noise_and_prior(x64):
     assert made.loss(vector) == pytest.approx(np.sum(whitened**2) + np.sum((2 * vector - 0.3) ** 2) / 4)
 
 
+@pytest.mark.slow
 def test_loss_weights_have_no_part_in_it(x64):
     plain, heavy = (epinn.Initial(1.0, sigma=0.1, weight=w) for w in (None, 4.0))
     one, four = (system(decay(equation=(), initial=c)) for c in (plain, heavy))
@@ -100,6 +101,7 @@ def test_a_step_solves_the_damped_normal_equations(x64, hidden, spread, monkeypa
         np.testing.assert_allclose(step, np.linalg.solve(matrix, side), rtol=rtol, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_a_linear_model_is_fitted_exactly_and_then_it_stops():
     x = np.linspace(-1, 1, 9)
     y = 0.7 * x - 0.4 + 0.1 * np.random.default_rng(0).normal(size=9)
@@ -128,6 +130,7 @@ def test_it_reaches_what_adam_does_not(fitted):
     assert error(fitted) < 1e-4
 
 
+@pytest.mark.slow
 def test_without_a_matrix_it_gets_there_too(monkeypatch):
     monkeypatch.setattr("epinn.solve.optimise.smaller_space.DENSE", 0)
     assert error(epinn.fit(decay(), base=dataclasses.replace(START, newton=61))) < 1e-4

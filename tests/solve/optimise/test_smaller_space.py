@@ -16,6 +16,7 @@ def jacobian_of(shape):
     return jnp.asarray(np.random.default_rng(0).normal(size=shape))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("columns", [(), (3,)])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_the_solution_is_that_of_the_regularised_normal_equations(shape, columns):

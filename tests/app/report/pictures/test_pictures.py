@@ -142,6 +142,7 @@ def test_slices_have_their_magnified_bands_too():
     assert labels == ["v(x, t = 2) − mean", "", "v(x, t = 4) − mean", ""]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("shown", "panels"), [(ONE, 2), (TWO_FIELDS, 4), (PLANE, 6), (SPACE, 6)])
 def test_one_picture_holds_all_fields_and_their_magnified_bands(shown, panels):
     figure = picture([evaluation(shown)])
@@ -150,6 +151,7 @@ def test_one_picture_holds_all_fields_and_their_magnified_bands(shown, panels):
     assert titles(figure)[0] == "method 0"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("methods", "columns"), [(1, 1), (3, 3), (4, 2), (5, 3), (6, 3)])
 def test_many_methods_wrap(methods, columns):
     figure = figures(several(TWO_FIELDS, methods))["field"]
@@ -209,6 +211,7 @@ def test_stray_draws_do_not_stretch_the_scale():
     assert figures([found])["unknowns"].axes[0].get_xlim()[1] < 1
 
 
+@pytest.mark.slow
 def test_an_unknown_without_spread_is_one_bar():
     figure = figures([evaluation(INFERRED, 0), evaluation(INFERRED, 1, spread=False)])["unknowns"]
     assert render(figure)
