@@ -25,6 +25,7 @@ KNOWN = (
 )
 
 
+# longer than forty lines for its signature and the description of its arguments
 def adopt(
     model: Any,
     problem: Problem,

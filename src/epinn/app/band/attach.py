@@ -14,6 +14,7 @@ from ...progress import Progress
 from .band import Band
 
 
+# longer than forty lines for its signature and the description of its arguments
 def attach(
     model: Any,
     problem: Problem | None = None,

@@ -90,6 +90,7 @@ class _State(eqx.Module):
     averaging: Any
 
 
+# longer than forty lines: burn-in, adaptation and sampling share all they work on
 def sample(
     kernel: Kernel,
     schedule: Schedule,
