@@ -22,7 +22,7 @@ def _priors(pinn: Pinn) -> list[dict[str, Any]]:
             "noise": "prior",
             "sigma": width * (center if parameters[name].positive else 1.0),
             "origin": f"around {significant(center)}, "
-            + ("wide: nothing was stated" if parameters[name].prior is None else "given by the user"),
+            + ("nothing was stated" if parameters[name].prior is None else "given by the user"),
             "used": "sigma",
         }
         for name, (center, width) in pinn.priors.items()

@@ -90,11 +90,10 @@ class Base:
         self, problem: Problem, key: PRNGKeyArray | int, scales: Scales | None = None, elsewhere: bool = False
     ) -> tuple[Channel, ...]:
         """Those of a problem, at its points or at others, made dimensionless, with the tolerance of these settings."""
-        made = (
-            (problem.elsewhere(key) if elsewhere else problem.channels(key))
-            if scales is None
-            else scales.channels(problem, key, elsewhere)
-        )
+        if scales is not None:
+            made = scales.channels(problem, key, elsewhere)
+        else:
+            made = problem.elsewhere(key) if elsewhere else problem.channels(key)
         if self.tolerance is None:
             return made
         return tuple(

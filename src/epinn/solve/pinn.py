@@ -16,6 +16,7 @@ from ..problem.channel import Channel
 from ..problem.checks import as_points
 from ..problem.problem import Problem, as_key
 from ..problem.scales import Scales
+from ..problem.shorthand import Unknown
 from ..progress import Progress
 from .config import Base, create_solutions, fold_in, purposes
 from .noise import estimate_sigma
@@ -96,7 +97,7 @@ class Pinn:
         units, found = self.solution.units, {}
         for name, unknown in self.problem.parameters.items():
             unit = 1.0 if units is None else float(units.unknowns[name])
-            mean, sd = unknown.raw_prior(unit, 1.0 if units is None else WIDE)
+            mean, sd = _raw_prior(unknown, None if units is None else unit)
             found[name] = (unit * float(np.exp(mean)), sd) if unknown.positive else (unit * mean, unit * sd)
         return found
 
@@ -186,12 +187,8 @@ def bayesian_prior(problems: Sequence[Problem], solution: Solution, width: float
     units = solution.units
 
     def stated(name: str, which: int) -> np.ndarray:
-        if units is None:
-            return np.asarray([p.parameters[name].raw_prior()[which] for p in problems])
-        own = np.asarray(units.unknowns[name])
-        return np.asarray(
-            [p.parameters[name].raw_prior(float(unit), WIDE)[which] for p, unit in zip(problems, own, strict=True)]
-        )
+        own = [None] * len(problems) if units is None else np.asarray(units.unknowns[name]).tolist()
+        return np.asarray([_raw_prior(p.parameters[name], unit)[which] for p, unit in zip(problems, own, strict=True)])
 
     def filled(value: float, which: int) -> Solution:
         network = jax.tree.map(lambda leaf: jnp.asarray(np.full(leaf.shape, value, leaf.dtype)), parameters.network)
@@ -199,3 +196,8 @@ def bayesian_prior(problems: Sequence[Problem], solution: Solution, width: float
         return dataclasses.replace(parameters, network=network, raw=raw)
 
     return Prior(filled(0.0, 0), filled(width, 1))
+
+
+def _raw_prior(unknown: Unknown, unit: float | None) -> tuple[float, float]:
+    """Mean and standard deviation of what is inferred of an unknown; in the units of the problem where it has no other."""
+    return unknown.raw_prior() if unit is None else unknown.raw_prior(unit, WIDE)
