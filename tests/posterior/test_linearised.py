@@ -129,7 +129,7 @@ def test_more_noise_means_a_wider_band(method):
 @pytest.mark.slow
 def test_a_linearised_network_is_the_first_order_expansion(x64):
     problem = epinn.problems.poisson1d()
-    solution = problem.solution(epinn.Base(hidden=(6,)).network(problem.domain, 1, epinn.problem.problem.as_key(0)))
+    solution = problem.solution(epinn.Base(hidden=(6,)).network(problem, epinn.problem.problem.as_key(0)))
     parameters, rest = trainable(solution)
     small = jax.tree.map(lambda leaf: 1e-4 * jnp.ones_like(leaf), parameters)
     moved = eqx.combine(jax.tree.map(jnp.add, parameters, small), rest)

@@ -57,19 +57,35 @@ class AbstractNetwork(eqx.Module):
 
 
 class Encoding(eqx.Module):
-    """What happens to the coordinates before the first layer: scaling to [-1, 1], random Fourier features, or nothing."""
+    """What happens to the coordinates before the first layer: scaling to [-1, 1], sine and cosine of `periodic` ones (by their
+    place, once around from -1 to 1), random Fourier features, or nothing."""
 
     bounds: tuple[tuple[float, ...], tuple[float, ...]] | None = eqx.field(static=True, default=None)
     frequencies: Frozen | None = None
+    periodic: tuple[int, ...] = eqx.field(static=True, default=())
+
+    def size(self, coordinates: int) -> int:
+        """How many numbers the first layer sees."""
+        return coordinates + len(self.periodic) if self.frequencies is None else 2 * int(self.frequencies.content.shape[-2])
 
     def __call__(self, x: Value) -> Value:
         if self.bounds is not None:
             low, high = jnp.asarray(self.bounds[0]), jnp.asarray(self.bounds[1])
             x = (x - (low + high) / 2) * (2 / (high - low))
+        if self.periodic:
+            x = self._around(x)
         if self.frequencies is None:
             return x
         phase = affine(self.frequencies.content, None, x)
         return join([activate(ACTIVATIONS["sin"], phase), activate(cos, phase)])
+
+    def _around(self, x: Value) -> Value:
+        """The coordinates with sine and cosine in the place of periodic ones."""
+        dimension = (x.stack if isinstance(x, Jet) else x).shape[-1]
+        others = [axis for axis in range(dimension) if axis not in self.periodic]
+        angle = affine(np.pi * jnp.eye(dimension)[np.asarray(self.periodic)], None, x)
+        kept = [affine(jnp.eye(dimension)[np.asarray(others)], None, x)] if others else []
+        return join([*kept, activate(ACTIVATIONS["sin"], angle), activate(cos, angle)])
 
 
 class MLP(AbstractNetwork):
@@ -102,8 +118,7 @@ class MLP(AbstractNetwork):
         """
         check_architecture(hidden, activation, initialisation)
         encoding = encoding or Encoding()
-        if encoding.frequencies is not None:
-            inputs = 2 * encoding.frequencies.content.shape[0]
+        inputs = encoding.size(inputs)
         initialise = INITIALISATIONS[initialisation]
         sizes = (inputs, *hidden, outputs)
         weights, biases = [], []

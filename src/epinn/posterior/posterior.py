@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from ..derivatives.field import Operator
+from ..derivatives.operator import Operator
 from ..derivatives.jet import Jet
 from ..derivatives.network import Solution
 from ..derivatives.units import Units

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from ..derivatives.field import Operator, at_points
+from ..derivatives.operator import Operator, at_points
 from ..errors import InputError, shown
 from .channel import Channel, Kind
 from .checks import as_numbers, check_finite, per_point_values

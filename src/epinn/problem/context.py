@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from ..derivatives.field import Names
+from ..derivatives.operator import Names
 from ..errors import InputError, unknown_name
 from .domain import SAMPLINGS, Box, Face
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from jaxtyping import Array
 
-from ..derivatives.field import Field
+from ..derivatives.quantity import Quantity
 
 
 def _asks_for(*names: str) -> inspect.Signature:
@@ -24,7 +24,7 @@ class Derivatives:
     def __signature__(self) -> inspect.Signature:
         return _asks_for(self.field)
 
-    def __call__(self, **fields: Field) -> list[Array]:
+    def __call__(self, **fields: Quantity) -> list[Array]:
         return [fields[self.field].diff(*names) for names in self.along]
 
     def of_constant(self, value: Any) -> list[Any]:
@@ -55,7 +55,7 @@ class Flux:
         return [self.a * value]
 
     def __call__(self, **known: Any) -> Array:
-        u: Field = known[self.field]
+        u: Quantity = known[self.field]
         flux = self.a * u
         if self.b:
             flux += self.b * sum(u.diff(name) * known[normal] for name, normal in zip(self.space, self.normals, strict=True))

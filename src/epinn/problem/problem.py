@@ -13,13 +13,13 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from ..derivatives.field import Names, at_points
+from ..derivatives.operator import Names, at_points
 from ..derivatives.network import AbstractNetwork, Frozen, Opaque, Solution
 from ..derivatives.units import Units
 from ..errors import InputError, shown, unknown_name
 from .channel import Channel
 from .condition import Condition
-from .conditions import Constant, Data
+from .conditions import Constant, Data, Periodic
 from .context import Context, Points
 from .domain import Box
 from .precision import UnknownNoise
@@ -128,6 +128,13 @@ class Problem:
     def names(self) -> Names:
         """What operators may ask for."""
         return Names(tuple(self.fields), self.domain.coordinates, tuple(self.unknowns), tuple(self.positive))
+
+    @property
+    def periodic(self) -> tuple[str, ...]:
+        """The coordinates along which all fields are exactly periodic."""
+        exact = [c for c in self.conditions if isinstance(c, Periodic) and c.sigma is None and c.order]
+        of = {name: {self.field_name(c.field) for c in exact if c.along == name} for name in self.domain.coordinates}
+        return tuple(name for name, fields in of.items() if fields == set(self.fields))
 
     @property
     def context(self) -> Context:

@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, PRNGKeyArray
 
-from ..derivatives.field import Field
+from ..derivatives.quantity import Quantity
 from ..problem.conditions import Dirichlet, Initial
 from ..problem.context import Points
 from ..problem.domain import Box
@@ -30,7 +30,7 @@ def initial(x: Array) -> Array:
     return exact(x, jnp.zeros_like(x))
 
 
-def equation(u: Field, x: Array, t: Array) -> Array:
+def equation(u: Quantity, x: Array, t: Array) -> Quantity:
     return u.t + u * u.x - VISCOSITY * u.xx - source(x, t)
 
 

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, PRNGKeyArray
 
-from ..derivatives.field import Field
+from ..derivatives.quantity import Quantity
 from ..problem.conditions import Constant, Dirichlet, Initial
 from ..problem.context import Points
 from ..problem.domain import Box
@@ -27,7 +27,7 @@ def exact(x: Array, t: Array) -> tuple[Array, Array]:
     return u, jnp.full_like(u, DIFFUSIVITY)
 
 
-def equation(u: Field, kappa: Field) -> Array:
+def equation(u: Quantity, kappa: Quantity) -> Quantity:
     return u.t - kappa * u.xx
 
 

@@ -3,7 +3,7 @@
 import jax.numpy as jnp
 from jaxtyping import Array, PRNGKeyArray
 
-from ..derivatives.field import Field
+from ..derivatives.quantity import Quantity
 from ..problem.conditions import Dirichlet
 from ..problem.context import Points
 from ..problem.domain import Box
@@ -21,7 +21,7 @@ def exact_xx(x: Array) -> Array:
     return 216 * jnp.sin(6 * x) * jnp.cos(6 * x) ** 2 - 108 * jnp.sin(6 * x) ** 3
 
 
-def equation(u: Field, x: Array) -> Array:
+def equation(u: Quantity, x: Array) -> Quantity:
     return DIFFUSION * (u.xx - exact_xx(x))
 
 

@@ -3,7 +3,7 @@
 import jax.numpy as jnp
 from jaxtyping import Array, PRNGKeyArray
 
-from ..derivatives.field import Field
+from ..derivatives.quantity import Quantity
 from ..problem.conditions import Dirichlet
 from ..problem.context import Points
 from ..problem.domain import Box
@@ -14,7 +14,7 @@ from .sensors import measure
 DIFFUSION, REACTION = 0.01, 0.7
 
 
-def equation(u: Field, x: Array) -> Array:
+def equation(u: Quantity, x: Array) -> Quantity:
     return DIFFUSION * (u.xx - exact_xx(x)) + REACTION * (jnp.tanh(u) - jnp.tanh(exact(x)))  # type: ignore[arg-type]
 
 

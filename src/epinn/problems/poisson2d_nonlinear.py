@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, PRNGKeyArray
 
-from ..derivatives.field import Field
+from ..derivatives.quantity import Quantity
 from ..problem.conditions import Dirichlet
 from ..problem.context import Points
 from ..problem.domain import Box
@@ -23,7 +23,7 @@ def source(x: Array, y: Array) -> Array:
     return -2 * DIFFUSION * jnp.pi**2 * u + u * (u**2 - 1)
 
 
-def equation(u: Field, x: Array, y: Array) -> Array:
+def equation(u: Quantity, x: Array, y: Array) -> Quantity:
     return DIFFUSION * (u.xx + u.yy) + u * (u**2 - 1) - source(x, y)
 
 

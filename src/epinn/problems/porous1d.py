@@ -5,7 +5,7 @@ import math
 import jax.numpy as jnp
 from jaxtyping import Array, PRNGKeyArray
 
-from ..derivatives.field import Field
+from ..derivatives.quantity import Quantity
 from ..problem.conditions import Dirichlet
 from ..problem.context import Points
 from ..problem.domain import Box
@@ -26,7 +26,7 @@ def exact(x: Array) -> Array:
     return plug * (1 - jnp.cosh(RATE * (x - HEIGHT / 2)) / math.cosh(RATE * HEIGHT / 2))
 
 
-def equation(u: Field) -> Array:
+def equation(u: Quantity) -> Quantity:
     return -EFFECTIVE_VISCOSITY / POROSITY * u.xx + VISCOSITY / PERMEABILITY * u - FORCE
 
 

@@ -7,7 +7,7 @@ import jax
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from ..derivatives.field import at_points
+from ..derivatives.operator import at_points
 from ..errors import InputError
 from ..problem.conditions import Data
 from ..problem.domain import Box

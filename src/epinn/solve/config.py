@@ -13,7 +13,6 @@ from ..derivatives.network import MLP, Encoding, Frozen, Solution, check_archite
 from ..derivatives.units import Units
 from ..errors import InputError
 from ..problem.channel import Channel
-from ..problem.domain import Box
 from ..problem.precision import Exact
 from ..problem.problem import Problem
 from ..problem.scales import Scales
@@ -103,25 +102,27 @@ class Base:
 
     def size(self, problem: Problem) -> tuple[int, int]:
         """Rows of all channels and parameters of a PINN with these settings, known before it is trained."""
-        network = jax.eval_shape(lambda key: self.network(problem.domain, len(problem.fields), key), jax.random.key(0))
+        network = jax.eval_shape(lambda key: self.network(problem, key), jax.random.key(0))
         parameters = sum(leaf.size for leaf in jax.tree.leaves(network)) + len(problem.parameters)
         return sum(channel.target.size for channel in self.channels(problem, 0)), parameters
 
-    def network(self, domain: Box, fields: int, key: PRNGKeyArray) -> MLP:
+    def network(self, problem: Problem, key: PRNGKeyArray) -> MLP:
+        """One with fresh weights for all fields of a problem."""
+        domain, frequencies = problem.domain, None
         frequency_key, network_key = jax.random.split(key)
-        frequencies = None
+        periodic = tuple(domain.axis(name) for name in problem.periodic) if self.dimensionless else ()
         if self.fourier:
-            normal = jax.random.normal(frequency_key, (self.fourier, domain.dimension))
+            normal = jax.random.normal(frequency_key, (self.fourier, domain.dimension + len(periodic)))
             frequencies = Frozen(2 * np.pi * self.fourier_scale * normal)
         bounds = (domain.lower, domain.upper) if self.scale_inputs else None
         return MLP.create(
             domain.dimension,
             self.hidden,
-            fields,
+            len(problem.fields),
             key=network_key,
             activation=self.activation,
             initialisation=self.initialisation,
-            encoding=Encoding(bounds=bounds, frequencies=frequencies),
+            encoding=Encoding(bounds, frequencies, periodic),
             output_scale=self.output_scale,
         )
 
@@ -131,15 +132,15 @@ def create_solutions(
 ) -> Solution:
     """Untrained solutions, one per seed, stacked, each in its units."""
     units = [None] * len(problems) if units is None else units
-    networks = _networks(base, problems[0].domain, len(problems[0].fields), keys)
+    networks = _networks(base, problems[0], keys)
     alone = unstack(networks, len(problems))
     solutions: Solution = stack([p.solution(*made) for p, *made in zip(problems, alone, units, strict=True)])
     return solutions
 
 
 @runs_once
-def _networks(base: Base, domain: Box, fields: int, keys: Keys) -> MLP:
-    return over_seeds(lambda key: base.network(domain, fields, key), keys)
+def _networks(base: Base, problem: Problem, keys: Keys) -> MLP:
+    return over_seeds(lambda key: base.network(problem, key), keys)
 
 
 @runs_once

@@ -11,6 +11,7 @@ import numpy as np
 from ..derivatives.network import Solution, trainable
 from ..derivatives.units import Units
 from ..problem.channel import Channel
+from ..problem.domain import TIME
 from ..problem.precision import Exact, UnknownNoise
 from ..problem.problem import Problem
 from ..progress import Progress
@@ -194,6 +195,7 @@ def _newton(task: Task, solution: Solution) -> tuple[list[Outcome], Solution, tu
             prior=task.prior,
             work=task.base.work,
             to_the_mode=task.prior is not None and i == rounds - 1,
+            along=_time(task) if i == 0 else None,
             progress=task.progress,
             stage=task.stage(f"newton {i + 1}" if rounds > 1 else "newton"),
         )
@@ -201,6 +203,12 @@ def _newton(task: Task, solution: Solution) -> tuple[list[Outcome], Solution, tu
         outcomes.append(outcome)
     left = estimate_sigma(settling, task.elsewhere, solution, PinnObjective, task.prior)
     return outcomes, solution, _final(settling, left, rounds)
+
+
+def _time(task: Task) -> int | None:
+    """The place of time among the coordinates, where it begins with known values and so decides what comes after."""
+    evolves = any(channel.kind == "initial" for channel in task.channels)
+    return task.problems[0].domain.axis(TIME) if evolves and task.base.dimensionless else None
 
 
 def is_noisy(channels: Sequence[Channel]) -> bool:

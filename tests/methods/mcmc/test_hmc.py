@@ -203,7 +203,7 @@ def test_chains_start_where_they_are_told_to(start):
 )
 def test_settings_that_make_no_sense_are_refused(settings):
     problem, *_ = linear_model()
-    network = Base(hidden=()).network(problem.domain, 1, jax.random.key(0))
+    network = Base(hidden=()).network(problem, jax.random.key(0))
     untrained = Pinn(problem.solution(network), problem, problem.channels(0))
     with pytest.raises(epinn.InputError):
         epinn.attach(untrained, problem, "hmc", settings=settings)

@@ -5,8 +5,11 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from epinn.derivatives.field import Field, Names, Operator, at_points
 from epinn.derivatives.jet import Jet, opaque
+from epinn.derivatives.network import Opaque
+from epinn.derivatives.operator import Names, Operator, at_points
+from epinn.derivatives.quantity import Quantity
+from epinn.errors import InputError
 
 pytestmark = pytest.mark.usefixtures("quick_compile")
 
@@ -243,7 +246,7 @@ def test_derivatives_inside_a_compiled_function_are_refused(rejects):
 def test_a_private_attribute_is_a_plain_missing_attribute():
     """What probes objects for protocols (numpy, JAX, copy) must not be told about derivatives."""
     with pytest.raises(AttributeError):
-        Field("u", ("x",), jnp.zeros(()), jnp.sin)._x  # noqa: B018
+        Quantity(None, lambda: 0.0)._x  # noqa: B018
 
 
 def test_known_functions_are_evaluated_row_by_row():
@@ -260,3 +263,52 @@ def test_a_known_function_of_an_unknown_coordinate_is_refused(rejects):
 
 def test_a_function_of_jax_numpy_is_a_known_function():
     np.testing.assert_allclose(at_points(jnp.sin, ("x",), jnp.array([[0.5]])), [[np.sin(0.5)]], rtol=1e-6)
+
+
+def h(x, t):
+    """A field for the derivatives of products."""
+    return jnp.sin(2 * x) * jnp.exp(-t) + x**3
+
+
+DIVERGENCES = {
+    "field first": (lambda h, x: (h.x * jnp.exp(x)).x, lambda x, t: jnp.exp(x)),
+    "coordinate first": (lambda h, x: (x**2 * h.x).x, lambda x, t: x**2),
+    "unknown first": (lambda h, k: (k * h.x).x, lambda x, t: 1.5),
+    "field times field": (lambda h: ((1 + h**2) * h.x).x, lambda x, t: 1 + h(x, t) ** 2),
+    "several factors": (lambda h, x, k: (h.x * jnp.sqrt(1 + x) * k).x, lambda x, t: jnp.sqrt(1 + x) * 1.5),
+}
+
+
+@pytest.mark.parametrize("name", DIVERGENCES)
+def test_the_derivative_of_a_product_is_written_as_on_paper(name):
+    operator, factor = DIVERGENCES[name]
+    with jax.enable_x64(True):
+        made = Operator(operator, Names(("h",), ("x", "t"), ("k",)))
+        x = jnp.asarray([0.3, 0.7])
+        jet = Opaque(lambda p: h(p[0], p[1])[None])(Jet.variable(x, made.orders))
+        found = made(jet, x, {"k": jnp.asarray(1.5)}, {})[0]
+        flux = lambda x: factor(x, 0.7) * jax.grad(h)(x, 0.7)  # noqa: E731
+        np.testing.assert_allclose(found, jax.grad(flux)(0.3), rtol=1e-10)
+        np.testing.assert_allclose(made.flux(0, jet, x, {"k": jnp.asarray(1.5)}, {})[0], flux(0.3), rtol=1e-10)
+
+
+def test_a_divergence_asks_for_no_derivative_that_it_does_not_need():
+    k = lambda h: 1 + h  # noqa: E731
+    divergence = Operator(lambda h: h.t + (k(h) * h.x).x + (k(h) * h.y).y, Names(("h",), ("x", "y", "t")))
+    assert set(divergence.orders) == {(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1), (2, 0, 0), (0, 2, 0)}
+    assert divergence.fluxes == ("x", "y")
+
+
+def test_derivatives_of_products_can_be_nested():
+    beam = Operator(lambda w, x: ((1 + x) * w.xx).xx, Names(("w",), ("x",)))
+    assert beam.orders[-1] == (4,)
+    with jax.enable_x64(True):
+        x = jnp.asarray([0.4])
+        jet = Opaque(lambda p: jnp.sin(p))(Jet.variable(x, beam.orders))
+        expected = (1 + 0.4) * np.sin(0.4) - 2 * np.cos(0.4)
+        np.testing.assert_allclose(beam(jet, x, {}, {})[0], expected, rtol=1e-10)
+
+
+def test_an_array_in_front_of_a_derivative_gets_advice():
+    with pytest.raises(InputError, match=r"put the field in front: \(u.x \* k\).x"):
+        Operator(lambda h, x: (jnp.where(x < 0.5, 1.0, 2.0) * h.x).x, Names(("h",), ("x",)))

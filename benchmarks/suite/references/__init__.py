@@ -1,0 +1,1 @@
+"""Classical solvers: what the solutions of the suite are known from."""
