@@ -54,8 +54,7 @@ def _fits(found: list[dict[str, Any]], labels: list[str]) -> str:
 Errors are those of the field that is worst: median over the seeds (range). *Band* is the mean standard deviation of that field,
 relative to the root mean square of the truth like the error; *coverage* counts all fields at all points where the truth is
 known, and mean ± 1.96 standard deviations should hold 95% of them. Seconds are for all seeds of a problem: fit + bands,
-compilation included.
-*Published* is the best error of a PINN that we know of.
+compilation included. *Published* is the best error of a PINN that we know of.
 
 {_table([*head, "published"], rows)}"""
 

@@ -63,6 +63,7 @@ class Encoding(eqx.Module):
     bounds: tuple[tuple[float, ...], tuple[float, ...]] | None = eqx.field(static=True, default=None)
     frequencies: Frozen | None = None
     periodic: tuple[int, ...] = eqx.field(static=True, default=())
+    stretch: Frozen | None = None
 
     def size(self, coordinates: int) -> int:
         """How many numbers the first layer sees."""
@@ -74,6 +75,8 @@ class Encoding(eqx.Module):
             x = (x - (low + high) / 2) * (2 / (high - low))
         if self.periodic:
             x = self._around(x)
+        if self.stretch is not None:
+            x = x * self.stretch.content
         if self.frequencies is None:
             return x
         phase = affine(self.frequencies.content, None, x)
@@ -127,6 +130,9 @@ class MLP(AbstractNetwork):
             weights.append(initialise(weight_key, (fan_out, fan_in)))
             random = random_biases or initialisation == "normal"  # a draw from the prior N(0, 1) of Bayesian PINNs
             biases.append(initialise(bias_key, (fan_out, 1))[:, 0] if random else jnp.zeros(fan_out))
+        if encoding.stretch is not None:
+            centers = jax.random.uniform(key, weights[0].shape, minval=-1.0, maxval=1.0) * encoding.stretch.content
+            biases[0] = -jnp.sum(weights[0] * centers, axis=1)
         return cls(tuple(weights), tuple(biases), ACTIVATIONS[activation], encoding, output_scale)
 
     @property
@@ -144,6 +150,50 @@ class MLP(AbstractNetwork):
 
     def __call__(self, x: Value, masks: Sequence[Array] | None = None) -> Value:
         return affine(self.weights[-1], self.biases[-1], self.features(x, masks)) * self.output_scale
+
+
+class Pieces(AbstractNetwork):
+    """Networks side by side, each for a box of its own, whose coordinates it sees from -1 to 1."""
+
+    networks: AbstractNetwork  # of all boxes: arrays with an axis for them (after that of the seeds, where there are several)
+    middle: Frozen  # of the boxes, boxes by coordinates
+    half: Frozen
+    windows: tuple[float, ...] = eqx.field(
+        static=True, default=()
+    )  # times at which boxes meet that nobody but the solver chose
+
+    @classmethod
+    def of(cls, networks: Sequence[AbstractNetwork], middle: Any, half: Any, windows: tuple[float, ...] = ()) -> "Pieces":
+        """From one network for each box, and the boxes."""
+        arrays, static = eqx.partition(list(networks), eqx.is_array)
+        stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), *arrays)
+        return cls(
+            eqx.combine(stacked, static[0]), Frozen(jnp.asarray(middle, float)), Frozen(jnp.asarray(half, float)), windows
+        )
+
+    def features(self, x: Value) -> Value:
+        return self._chosen(x, lambda network, here: network.features(here))
+
+    def __call__(self, x: Value) -> Value:
+        return self._chosen(x, lambda network, here: network(here))
+
+    def _chosen(self, x: Value, function: Callable[[AbstractNetwork, Value], Value]) -> Value:
+        """A function of every box's network, at all points, and of these the one whose box a point is in."""
+        middle, half = self.middle.content, self.half.content
+        arrays, static = eqx.partition(self.networks, eqx.is_array)
+
+        def one(arrays: Any, middle: Array, half: Array) -> Value:
+            return function(eqx.combine(arrays, static), (x - middle) * (1 / half))
+
+        every = jax.vmap(one)(arrays, middle, half)
+        at = x.value if isinstance(x, Jet) else x
+        beyond = jnp.max(jnp.abs((at[..., None, :] - middle) / half), axis=-1)
+        # of two boxes that share a face, the points on it belong to the later one
+        nearest = len(middle) - 1 - jnp.argmin(beyond[..., ::-1], axis=-1)
+        here = jnp.moveaxis(nearest[..., None] == jnp.arange(len(middle)), -1, 0)
+        if isinstance(every, Jet):
+            return Jet(jnp.sum(jnp.where(here[..., None, None], every.stack, 0), axis=0), every.orders)
+        return jnp.sum(jnp.where(here[..., None], every, 0), axis=0)
 
 
 class Opaque(AbstractNetwork):

@@ -63,11 +63,13 @@ class Operator(eqx.Module):
     positional: int = eqx.field(static=True)  # how many of the arguments, as the first ones, have no name for the caller
     bare: bool = eqx.field(static=True)  # whether coordinates and unknowns are handed over as plain arrays
     orders: tuple[MultiIndex, ...] = eqx.field(static=True)
+    asked: frozenset[tuple[str, MultiIndex]] = eqx.field(static=True)  # fields and their derivatives that stand in the function
     fluxes: tuple[str, ...] = eqx.field(static=True)  # along which coordinates expressions are differentiated, one by one
     size: int = eqx.field(static=True)
+    flux: int | None = eqx.field(static=True)  # the expression that is meant instead of the whole: K * h.x of (K * h.x).x
 
-    def __init__(self, function: Any, names: Names, given: tuple[str, ...] = ()):
-        self.function, self.names, self.given = function, names, given
+    def __init__(self, function: Any, names: Names, given: tuple[str, ...] = (), flux: int | None = None):
+        self.function, self.names, self.given, self.flux = function, names, given, flux
         scalars = (*names.coordinates, *names.unknowns, *given)
         self.arguments, self.positional = _arguments(function, {*names.fields, *scalars, *POINT})
         try:
@@ -82,6 +84,7 @@ class Operator(eqx.Module):
         """Find out which derivatives the function asks for, by calling it."""
         requests: set[MultiIndex] = {(0,) * len(self.names.coordinates)}
         along: list[str] = []
+        asked: set[tuple[str, MultiIndex]] = set()
 
         def record(dummy: Array) -> Array:
             def read(field: str, order: MultiIndex) -> Array:
@@ -89,43 +92,30 @@ class Operator(eqx.Module):
                 return dummy
 
             run = self._run(read, dict.fromkeys(scalars, dummy))
-            rows = run()
+            rows = self._rows(run)
             along.extend(run.differentiated)
-            return rows  # type: ignore[no-any-return]
+            asked.update(run.asked)
+            return rows
 
         with _explained(self.function, self.names.coordinates, but=AttributeError if self.bare else None):
             self.size = jax.eval_shape(record, jnp.zeros(())).shape[0]
-        self.orders, self.fluxes = lower_closure(requests), tuple(along)
+        self.orders, self.fluxes, self.asked = lower_closure(requests), tuple(along), frozenset(asked)
 
     def __call__(
         self, jet: Jet, x: Float[Array, " d"], unknowns: Mapping[str, Array], given: Mapping[str, Array]
     ) -> Num[Array, " size"]:
         """The operator at one point, from the jet of all fields there."""
-        result: Array = self._at(jet, x, unknowns, given)()
-        return result
-
-    def flux(
-        self, number: int, jet: Jet, x: Float[Array, " d"], unknowns: Mapping[str, Array], given: Mapping[str, Array]
-    ) -> Num[Array, " 1"]:
-        """The expression whose derivative is asked for as number `number`: K * h.x of (K * h.x).x."""
-        return jnp.atleast_1d(self._at(jet, x, unknowns, given, number).reached())
-
-    def _at(
-        self,
-        jet: Jet,
-        x: Float[Array, " d"],
-        unknowns: Mapping[str, Array],
-        given: Mapping[str, Array],
-        target: int | None = None,
-    ) -> Run:
         parts, columns = jet.parts(), {name: i for i, name in enumerate(self.names.fields)}
         scalars = dict(zip(self.names.coordinates, x, strict=True)) | dict(unknowns) | dict(given)
-        return self._run(lambda field, order: parts[order][columns[field]], scalars, target)
+        return self._rows(self._run(lambda field, order: parts[order][columns[field]], scalars))
 
-    def _run(self, read: Read, scalars: Mapping[str, Array], target: int | None = None) -> Run:
-        return Run(self._rows, read, scalars, self.names.coordinates, target=target, bare=self.bare)
+    def _run(self, read: Read, scalars: Mapping[str, Array]) -> Run:
+        return Run(self._called, read, scalars, self.names.coordinates, target=self.flux, bare=self.bare)
 
     def _rows(self, run: Run) -> Array:
+        return jnp.atleast_1d(run() if self.flux is None else run.reached())
+
+    def _called(self, run: Run) -> Array:
         """What the function returns in a run, as one row of numbers."""
         fields = {name: run.field(name, (0,) * len(run.coordinates)) for name in self.names.fields}
         known = {**dict.fromkeys(POINT, Point(run.scalars)), **run.scalars, **fields}

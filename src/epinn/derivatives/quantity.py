@@ -134,7 +134,7 @@ class Quantity:
     __radd__, __rmul__ = __add__, __mul__
 
 
-class Reached(Exception):  # noqa: N818  # it is no error: it ends a run where there is no more to be learned from it
+class Reached(Exception):  # it is no error: it ends a run where there is no more to be learned from it
     """The expression that a run was made for."""
 
     def __init__(self, expression: Quantity):
@@ -159,14 +159,20 @@ class Run:
     ):
         self.function, self.read, self.coordinates, self.moved, self.target = function, read, coordinates, moved, target
         self.unmoved, self.bare = scalars, bare
-        self.differentiated: list[str] = []  # along which coordinates, so far
+        self.differentiated: list[str] = []  # expressions so far, by the coordinate
+        self.asked: set[tuple[str, MultiIndex]] = set()  # derivatives of fields that the operator itself has asked for
 
     def __call__(self) -> Any:
         return self.function(self)
 
     def field(self, name: str, order: MultiIndex) -> Quantity:
         """A field's derivative of some order."""
-        return Quantity(self, lambda: self._moved(name, order, self.moved), name, order)
+
+        def compute() -> Array:
+            self.asked.add((name, order))
+            return self._moved(name, order, self.moved)
+
+        return Quantity(self, compute, name, order)
 
     def _moved(self, name: str, order: MultiIndex, moved: tuple[tuple[str, Array], ...]) -> Array:
         """The same at the moved point: linear in every displacement, which is all that a derivative by it needs."""
@@ -194,10 +200,10 @@ class Run:
             raise Reached(expression)
 
         def up_to_it(by: Array) -> Array:
-            again = Run(
-                self.function, self.read, self.unmoved, self.coordinates, (*self.moved, (along, by)), number, self.bare
-            )
-            return again.reached()
+            again = Run(self.function, self.read, self.unmoved, self.coordinates, (*self.moved, (along, by)), number, self.bare)
+            value = again.reached()
+            self.asked |= again.asked
+            return value
 
         def compute() -> Array:
             zero = jnp.zeros((), jnp.result_type(float))

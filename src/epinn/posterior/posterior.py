@@ -11,9 +11,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from ..derivatives.operator import Operator
 from ..derivatives.jet import Jet
 from ..derivatives.network import Solution
+from ..derivatives.operator import Operator
 from ..derivatives.units import Units
 from ..errors import InputError
 from ..problem.checks import as_points

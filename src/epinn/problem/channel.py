@@ -14,10 +14,10 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from ..derivatives.operator import Operator
 from ..derivatives.jet import Jet, MultiIndex, lower_closure
 from ..derivatives.memory import in_chunks
 from ..derivatives.network import Solution
+from ..derivatives.operator import Operator
 from ..derivatives.units import Units
 from .precision import KnownNoise, Precision, UnknownNoise
 
@@ -80,12 +80,6 @@ class Channel(eqx.Module):
     def with_sigma_outside(self, sigma: float) -> "Channel":
         """This channel with a sigma that is given in the user's units."""
         return self.with_sigma(sigma if self.size is None else sigma / self.size[..., : self.sigma.shape[-1], 0])
-
-    def before(self, axis: int, time: Float[Array, ""]) -> "Channel":
-        """This channel without what comes after a time, of which nothing is asked: its sigma is infinite."""
-        every = self.precision.per_point(len(self.points))
-        later = self.points[:, axis] > time + 1e-6
-        return dataclasses.replace(self, precision=every.with_sigma(jnp.where(later, jnp.inf, every.sigma)))
 
     def disturbed(self, sigma: float, key: PRNGKeyArray) -> "Channel":
         """This channel with known noise on its targets, on top of what they had if that is known too."""

@@ -16,7 +16,7 @@ from .channel import Channel, Kind
 from .checks import as_numbers, check_finite, per_point_values
 from .context import Context
 from .domain import Box
-from .operators import Derivatives, Flux
+from .operators import Derivatives, Flux, Traces
 from .precision import Exact, KnownNoise, Precision, UnknownNoise
 
 Sigma = float | Array | np.ndarray | Sequence[float] | str | None  # the only text is "unknown"
@@ -68,6 +68,7 @@ def make_channel(
     partner: Float[Array, "n d"] | None = None,
     centred: bool = False,
     sampled: bool = False,
+    flux: int | None = None,
 ) -> Channel:
     """The channel of a condition: `function` of the fields equals `target` at `points`, all of it checked."""
     label, n, names = condition.label, len(points), context.names
@@ -78,7 +79,7 @@ def make_channel(
         if name in (*names.fields, *names.coordinates, *names.unknowns):
             raise InputError(f"{label}: the name {name!r} of a given value is taken; choose another.")
     values = {name: per_point_values(value, n, f"{name} in {label}") for name, value in (given or {}).items()}
-    operator = Operator(function, names, tuple(values))
+    operator = Operator(function, names, tuple(values), flux)
     return Channel(
         name=label,
         kind=condition.kind,
@@ -92,7 +93,7 @@ def make_channel(
         weight=condition.weight,
         sampled=sampled,
         target_moves=callable(target),
-        linear=isinstance(function, Derivatives | Flux),
+        linear=isinstance(function, Derivatives | Flux | Traces),
     )
 
 

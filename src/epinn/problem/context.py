@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
@@ -58,11 +59,29 @@ class Context:
         return name
 
     def collocation(self, key: PRNGKeyArray) -> Float[Array, "n d"]:
-        """Points in the interior."""
-        n = self.points.collocation or COLLOCATION.get(self.domain.dimension, 4096)
-        return self.domain.points(n, self.sampling, key=key)
+        """Points in the interior: so many in every piece of the domain, or so many in all if the user said how many."""
+        pieces = self.domain.pieces
+        n = self._number(self.points.collocation, COLLOCATION.get(self.domain.dimension, 4096), len(pieces))
+        return jnp.concatenate(
+            [piece.points(n, self.sampling, key=own) for piece, own in zip(pieces, _keys(key, len(pieces)), strict=True)]
+        )
 
     def on_faces(self, faces: Sequence[Face], key: PRNGKeyArray) -> Float[Array, "n d"]:
         """Points on some faces of the domain, equally many on each, face by face."""
-        n = self.points.boundary or PER_FACE.get(self.domain.dimension, 256)
-        return jnp.concatenate([face.points(n, self.sampling, key=key) for face in faces])
+        return jnp.concatenate([self._on_face(face, key) for face in faces])
+
+    def _on_face(self, face: Face, key: PRNGKeyArray) -> Float[Array, "n d"]:
+        parts = face.pieces
+        n = self._number(self.points.boundary, PER_FACE.get(self.domain.dimension, 256), len(parts))
+        return jnp.concatenate(
+            [part.points(n, self.sampling, key=own) for part, own in zip(parts, _keys(key, len(parts)), strict=True)]
+        )
+
+    @staticmethod
+    def _number(said: int | None, usual: int, pieces: int) -> int:
+        return usual if said is None else max(1, said // pieces)
+
+
+def _keys(key: PRNGKeyArray, number: int) -> list[PRNGKeyArray]:
+    """One key for each piece; a domain in one piece has the points of its own key."""
+    return [key] if number == 1 else list(jax.random.split(key, number))

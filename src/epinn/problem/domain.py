@@ -4,6 +4,7 @@ import functools
 import itertools
 import math
 import warnings
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, get_args
 
 import equinox as eqx
@@ -21,11 +22,16 @@ SAMPLINGS: tuple[str, ...] = get_args(Sampling)
 
 
 class Box(eqx.Module):
-    """A product of intervals, one per named coordinate: `Box(x=(-1, 1), t=(0, 1))`."""
+    """A product of intervals, one per named coordinate: `Box(x=(-1, 1), t=(0, 1))`.
+
+    Values in between are `breaks`, where something in the equations jumps and the fields may bend: `Box(x=(0, 400, 1000))` has
+    two zones that meet at x = 400.
+    """
 
     coordinates: tuple[str, ...] = eqx.field(static=True)
     lower: tuple[float, ...] = eqx.field(static=True)
     upper: tuple[float, ...] = eqx.field(static=True)
+    breaks: tuple[tuple[float, ...], ...] = eqx.field(static=True)  # one tuple for each coordinate
 
     def __init__(self, **intervals: Any):  # (low, high) each, in whatever form a user writes two numbers
         if not intervals:
@@ -34,12 +40,28 @@ class Box(eqx.Module):
             if not _is_interval(ends):
                 raise InputError(f"the interval of {name} must be (low, high) with low < high, not {shown(ends)}.")
         self.coordinates = tuple(intervals)
-        self.lower = tuple(float(low) for low, _ in intervals.values())
-        self.upper = tuple(float(high) for _, high in intervals.values())
+        self.lower = tuple(float(ends[0]) for ends in intervals.values())
+        self.upper = tuple(float(ends[-1]) for ends in intervals.values())
+        self.breaks = tuple(tuple(float(value) for value in ends[1:-1]) for ends in intervals.values())
 
     def __repr__(self) -> str:
-        ends = zip(self.coordinates, self.lower, self.upper, strict=True)
-        return f"Box({', '.join(f'{name}=({low:g}, {high:g})' for name, low, high in ends)})"
+        return f"Box({', '.join(f'{name}=({_listed(ends)})' for name, ends in self._intervals().items())})"
+
+    def _intervals(self) -> dict[str, tuple[float, ...]]:
+        ends = zip(self.lower, self.breaks, self.upper, strict=True)
+        return {name: (low, *inner, high) for name, (low, inner, high) in zip(self.coordinates, ends, strict=True)}
+
+    def broken(self, breaks: Mapping[str, Sequence[float]]) -> "Box":
+        """This box with further breaks."""
+        return Box(**{name: tuple(sorted({*ends, *breaks.get(name, ())})) for name, ends in self._intervals().items()})
+
+    @property
+    def pieces(self) -> list["Box"]:
+        """The boxes between the breaks, the last coordinate fastest; this one alone where there are none."""
+        if not any(self.breaks):
+            return [self]
+        parts = [list(itertools.pairwise(ends)) for ends in self._intervals().values()]
+        return [Box(**dict(zip(self.coordinates, ends, strict=True))) for ends in itertools.product(*parts)]
 
     @property
     def dimension(self) -> int:
@@ -118,6 +140,12 @@ class Face(eqx.Module):
         return (self.box.upper if self.at_upper else self.box.lower)[self.axis]
 
     @property
+    def pieces(self) -> list["Face"]:
+        """The parts of the face between the breaks of its box."""
+        touching = [piece for piece in self.box.pieces if self.position in (piece.lower[self.axis], piece.upper[self.axis])]
+        return [Face(piece, self.axis, self.at_upper) for piece in touching]
+
+    @property
     def outward(self) -> float:
         """The sign that turns the derivative along the axis into the outward normal derivative."""
         return 1.0 if self.at_upper else -1.0
@@ -194,10 +222,14 @@ def _sobol(n: int, dimension: int) -> Float[Array, "n d"]:
 
 def _is_interval(ends: Any) -> bool:
     try:
-        low, high = (float(end) for end in ends)
+        values = [float(end) for end in ends]
     except (TypeError, ValueError):
         return False
-    return math.isfinite(low) and math.isfinite(high) and low < high
+    return len(values) > 1 and all(map(math.isfinite, values)) and all(a < b for a, b in itertools.pairwise(values))
+
+
+def _listed(values: Sequence[float]) -> str:
+    return ", ".join(f"{value:g}" for value in values)
 
 
 def _is_number(text: str) -> bool:

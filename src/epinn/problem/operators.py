@@ -4,8 +4,6 @@ import inspect
 from dataclasses import dataclass
 from typing import Any
 
-from jaxtyping import Array
-
 from ..derivatives.quantity import Quantity
 
 
@@ -24,12 +22,26 @@ class Derivatives:
     def __signature__(self) -> inspect.Signature:
         return _asks_for(self.field)
 
-    def __call__(self, **fields: Quantity) -> list[Array]:
+    def __call__(self, **fields: Quantity) -> list[Quantity]:
         return [fields[self.field].diff(*names) for names in self.along]
 
     def of_constant(self, value: Any) -> list[Any]:
         """What it gives where the field has one value everywhere."""
         return [value * (not names) for names in self.along]
+
+
+@dataclass(frozen=True)
+class Traces:
+    """Derivatives of several fields, each along a tuple of coordinates."""
+
+    parts: tuple[tuple[str, tuple[str, ...]], ...]
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        return _asks_for(*dict.fromkeys(field for field, _ in self.parts))
+
+    def __call__(self, **fields: Quantity) -> list[Quantity]:
+        return [fields[field].diff(*along) for field, along in self.parts]
 
 
 @dataclass(frozen=True)
@@ -54,7 +66,7 @@ class Flux:
         """What it gives where the field has one value everywhere."""
         return [self.a * value]
 
-    def __call__(self, **known: Any) -> Array:
+    def __call__(self, **known: Any) -> Quantity:
         u: Quantity = known[self.field]
         flux = self.a * u
         if self.b:

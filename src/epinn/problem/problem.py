@@ -13,8 +13,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from ..derivatives.operator import Names, at_points
 from ..derivatives.network import AbstractNetwork, Frozen, Opaque, Solution
+from ..derivatives.operator import Names, at_points
 from ..derivatives.units import Units
 from ..errors import InputError, shown, unknown_name
 from .channel import Channel
@@ -22,6 +22,7 @@ from .condition import Condition
 from .conditions import Constant, Data, Periodic
 from .context import Context, Points
 from .domain import Box
+from .joints import joints
 from .precision import UnknownNoise
 from .sameness import same_value
 from .shorthand import Slot, Unknown, as_conditions, as_unknown, named
@@ -153,7 +154,13 @@ class Problem:
             condition.channel(self.context, interior_key if condition.kind in ("equation", "constraint") else face_key)
             for condition in self.conditions
         )
+        if any(self.domain.breaks):
+            made += tuple(joints(self.context, [channel for channel in made if channel.kind == "equation"], face_key))
         return made if self.disturbance is None else self.disturbance(made)
+
+    def broken(self, breaks: Mapping[str, Sequence[float]]) -> "Problem":
+        """This problem with further breaks in its domain."""
+        return dataclasses.replace(self, domain=self.domain.broken(breaks))
 
     def elsewhere(self, key: PRNGKeyArray | int = 0) -> tuple[Channel, ...]:
         """The channels at other points than those of `channels(key)`, where points are chosen and not given."""

@@ -22,7 +22,7 @@ from ..derivatives.jet import Value, activate, affine
 from ..derivatives.network import AbstractNetwork, Frozen, Solution, nothing
 from ..derivatives.units import Units
 from .channel import Channel, residuals
-from .operators import Derivatives, Flux
+from .operators import Derivatives, Flux, Traces
 from .precision import Exact
 
 if TYPE_CHECKING:
@@ -38,10 +38,14 @@ BEYOND = 10.0  # times the range of its given values is as much as a field is ta
 
 
 class Scales(eqx.Module):
-    """Units, and the size of the residuals of every channel by its name, row by row."""
+    """Units, and the size of the residuals of every channel by its name, row by row.
+
+    `breaks` are those that whoever solves the problem has added to its domain.
+    """
 
     units: Units
     sizes: dict[str, Float[Array, " k"]]
+    breaks: Mapping[str, tuple[float, ...]] = eqx.field(static=True, default_factory=dict)
 
     @classmethod
     def of(cls, problem: "Problem") -> "Scales":
@@ -55,6 +59,7 @@ class Scales(eqx.Module):
         """The channels of a problem made dimensionless: in double precision, since an offset may be a thousand times larger
         than what is measured from it, and rounded only then."""
         with jax.enable_x64(True):
+            problem = problem.broken(self.breaks) if self.breaks else problem
             made = problem.elsewhere(key) if elsewhere else problem.channels(key)
             on_host = jax.tree.map(lambda leaf: np.asarray(leaf) if eqx.is_array(leaf) else leaf, _inside(self, made))
         return jax.tree.map(lambda leaf: jnp.asarray(leaf) if eqx.is_array(leaf) else leaf, on_host)  # type: ignore[no-any-return]
@@ -69,12 +74,26 @@ class Scales(eqx.Module):
             jnp.ones_like(units.scale),
             units.unknowns,
         )
-        return Scales(plain, self.sizes)
+        return Scales(plain, self.sizes, self.breaks)
+
+    def size(self, channel: Channel) -> Float[Array, " k"]:
+        """The size of a channel's residuals; at a break that was added, that of what is continuous there."""
+        if channel.name in self.sizes:
+            return self.sizes[channel.name]
+        names, function = channel.operator.names, channel.operator.function
+        assert isinstance(function, Traces)
+        return jnp.stack(
+            [
+                self.units.scale[names.fields.index(field)]
+                / jnp.prod(jnp.stack([self.units.half[names.coordinates.index(name)] for name in along] or [jnp.ones(())]))
+                for field, along in function.parts
+            ]
+        )
 
 
 @runs_once
 def _inside(scales: Scales, channels: tuple[Channel, ...]) -> tuple[Channel, ...]:
-    return tuple(channel.inside(scales.units, scales.sizes[channel.name]) for channel in channels)
+    return tuple(channel.inside(scales.units, scales.size(channel)) for channel in channels)
 
 
 class Waves(AbstractNetwork):
@@ -121,7 +140,9 @@ class _Search:
             lambda *leaves: jnp.stack(leaves), *(Waves.draw(fields, domain.dimension, seed) for seed in range(DRAWS))
         )
         ones = {channel.name: jnp.ones(channel.target.shape[1]) for channel in self.channels}
-        self.inside = _inside(Scales(self.units, ones), self.channels)
+        # where a condition compares two places, one of them shows how large its terms are: the difference may be nothing
+        inside = _inside(Scales(self.units, ones), self.channels)
+        self.inside = tuple(dataclasses.replace(channel, partner=None) for channel in inside)
 
     def scales(self) -> Scales:
         scale = self._field_scales()

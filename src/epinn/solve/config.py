@@ -5,14 +5,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Key, PRNGKeyArray
 
 from ..derivatives.compiled import runs_once
-from ..derivatives.network import MLP, Encoding, Frozen, Solution, check_architecture
+from ..derivatives.network import MLP, AbstractNetwork, Encoding, Frozen, Pieces, Solution, check_architecture
 from ..derivatives.units import Units
 from ..errors import InputError
 from ..problem.channel import Channel
+from ..problem.domain import Box
 from ..problem.precision import Exact
 from ..problem.problem import Problem
 from ..problem.scales import Scales
@@ -43,6 +45,7 @@ class Base:
     initialisation: str = "xavier"
     fourier: int = 0
     fourier_scale: float = 1.0
+    stretch: float = 0.0
     scale_inputs: bool = False
     output_scale: float = 1.0
     epochs: int = 1_000
@@ -106,8 +109,15 @@ class Base:
         parameters = sum(leaf.size for leaf in jax.tree.leaves(network)) + len(problem.parameters)
         return sum(channel.target.size for channel in self.channels(problem, 0)), parameters
 
-    def network(self, problem: Problem, key: PRNGKeyArray) -> MLP:
-        """One with fresh weights for all fields of a problem."""
+    def network(self, problem: Problem, key: PRNGKeyArray) -> AbstractNetwork:
+        """One with fresh weights for all fields of a problem; where its domain is broken, one for each piece."""
+        pieces = problem.domain.pieces
+        if len(pieces) == 1:
+            return self._network(problem, key)
+        networks = [self._network(problem, own) for own in jax.random.split(key, len(pieces))]
+        return Pieces.of(networks, *_boxes(problem.domain, self.dimensionless))
+
+    def _network(self, problem: Problem, key: PRNGKeyArray) -> MLP:
         domain, frequencies = problem.domain, None
         frequency_key, network_key = jax.random.split(key)
         periodic = tuple(domain.axis(name) for name in problem.periodic) if self.dimensionless else ()
@@ -122,9 +132,18 @@ class Base:
             key=network_key,
             activation=self.activation,
             initialisation=self.initialisation,
-            encoding=Encoding(bounds, frequencies, periodic),
+            encoding=Encoding(bounds, frequencies, periodic, Frozen(jnp.asarray(self.stretch)) if self.stretch else None),
             output_scale=self.output_scale,
         )
+
+
+def _boxes(domain: Box, dimensionless: bool) -> tuple[np.ndarray, np.ndarray]:
+    """The middle of every piece of a domain, and half its sides, in the coordinates that a network sees."""
+    lower, upper = (np.asarray([getattr(piece, end) for piece in domain.pieces]) for end in ("lower", "upper"))
+    if dimensionless:
+        middle, half = np.add(domain.lower, domain.upper) / 2, np.subtract(domain.upper, domain.lower) / 2
+        lower, upper = (lower - middle) / half, (upper - middle) / half
+    return (lower + upper) / 2, (upper - lower) / 2
 
 
 def create_solutions(
@@ -139,7 +158,7 @@ def create_solutions(
 
 
 @runs_once
-def _networks(base: Base, problem: Problem, keys: Keys) -> MLP:
+def _networks(base: Base, problem: Problem, keys: Keys) -> AbstractNetwork:
     return over_seeds(lambda key: base.network(problem, key), keys)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array, Bool, Float
 
 from ..derivatives.jet import Jet
 from ..derivatives.network import Solution
@@ -30,20 +30,26 @@ class Misfit(eqx.Module):
     rms: Float[np.ndarray, "seeds channels"]
     rms_of_zero: Float[np.ndarray, "seeds channels"]  # of u = 0
     allowed: Float[np.ndarray, "seeds channels"]  # sigma; infinite where it is unknown
+    is_exact: Bool[np.ndarray, " channels"]
 
     @classmethod
     def of(cls, channels: Sequence[Channel], solution: Solution) -> "Misfit":
         """Of a solution; all arrays have a leading seed axis."""
         found, nothing, sigma = (np.asarray(part) for part in _root_mean_squares(tuple(channels), solution))
         known = np.asarray([not isinstance(channel.precision, UnknownNoise) for channel in channels])
+        exact = np.asarray([isinstance(channel.precision, Exact) for channel in channels])
         nothing = np.where(np.isfinite(nothing), nothing, 0.0)
-        return cls(np.where(np.isfinite(found), found, np.inf), nothing, np.where(known, sigma, np.inf))
+        return cls(np.where(np.isfinite(found), found, np.inf), nothing, np.where(known, sigma, np.inf), exact)
 
     @property
     def total(self) -> Float[np.ndarray, " seeds"]:
         """The mean square in units of the noise, over the channels."""
         allowed = np.where(np.isfinite(self.allowed), self.allowed, self.rms_of_zero + 1e-30)
         return np.asarray(np.mean((self.rms / allowed) ** 2, axis=1))
+
+    def largest(self, seed: int) -> float:
+        """The largest residual of a condition that holds exactly, in parts of the size of its terms; 0 where there is none."""
+        return float(np.max(np.where(self.is_exact, self.rms[seed], 0.0)))
 
     def in_words(self, seed: int, channels: Sequence[Channel]) -> str:
         """What is left of every condition, in units of its noise where that is known."""

@@ -24,7 +24,8 @@ from .optimise.adam import Weights
 from .optimise.objective import PinnObjective
 from .optimise.whitened import Prior
 from .seeds import stack, unstack
-from .stages import Fit, Task, fit_with_restarts, is_noisy
+from .stages import Fit, Task, fit_once, fit_with_restarts, is_noisy
+from .windows import SOLVED, can_march, fit_in_windows, windows_of
 
 WIDE = 10.0  # standard deviation of an unknown of which nothing is stated, in units that change a residual by its own size
 RESTART = "normal"  # wider weights leave the plateau around u = 0 on which others may get stuck
@@ -142,7 +143,13 @@ def fit_seeds(
         return create_solutions(dataclasses.replace(base, initialisation=RESTART), some, fold_in(keys, attempt), theirs)
 
     prior = bayesian_prior(problems, start(range(len(problems)), 0), base.prior) if is_noisy(channels) else None
-    fits = fit_with_restarts(Task(base, problems, channels, elsewhere, prior, train_keys, weights, report), start)
+    task = Task(base, problems, channels, elsewhere, prior, train_keys, weights, report)
+    if base.trains and scales[0] is not None and can_march(problem, channels):
+        fits = fit_once(task, start(range(len(problems)), 0))
+        if any(found.largest > SOLVED for found in fits):
+            fits = fit_in_windows(task, scales, point_keys, network_keys)
+    else:
+        fits = fit_with_restarts(task, start)
     return [_pinn(*found, base, weights) for found in zip(fits, problems, point_keys, strict=True)]
 
 
@@ -165,7 +172,9 @@ def _pinn(found: Fit, problem: Problem, key: PRNGKeyArray, base: Base, weights: 
 
 def scales_for(solution: Solution, problem: Problem) -> Scales | None:
     """What makes a problem dimensionless, with the units that a trained solution has already."""
-    return None if solution.units is None else Scales(solution.units, Scales.of(problem).sizes)
+    if solution.units is None:
+        return None
+    return Scales(solution.units, Scales.of(problem).sizes, windows_of(solution))
 
 
 def estimated_channels(

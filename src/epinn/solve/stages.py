@@ -11,7 +11,6 @@ import numpy as np
 from ..derivatives.network import Solution, trainable
 from ..derivatives.units import Units
 from ..problem.channel import Channel
-from ..problem.domain import TIME
 from ..problem.precision import Exact, UnknownNoise
 from ..problem.problem import Problem
 from ..progress import Progress
@@ -74,6 +73,7 @@ class Fit:
     failure: str | None
     complaints: list[str]
     misfit: float  # the mean squared residual in units of the noise
+    largest: float  # residual of an exact condition, in parts of the size of its terms
     regularised: bool  # whether the prior took part in it
 
     def ranks_before(self, other: "Fit") -> bool:
@@ -96,6 +96,7 @@ class Task:
     weights: Weights
     progress: Progress
     attempt: int = 0
+    label: str = ""  # of a part of the training, in front of its stages
 
     def again(self, seeds: Sequence[int], attempt: int) -> "Task":
         """A further attempt of some of the seeds."""
@@ -111,7 +112,8 @@ class Task:
 
     def stage(self, name: str) -> str:
         """What a stage is called in this attempt."""
-        return f"{name}, restart {self.attempt}" if self.attempt else name
+        named = f"{self.label}, {name}" if self.label else name
+        return f"{named}, restart {self.attempt}" if self.attempt else named
 
 
 Start = Callable[[Sequence[int], int], Solution]  # seeds, attempt -> where they begin, stacked
@@ -119,18 +121,18 @@ Start = Callable[[Sequence[int], int], Solution]  # seeds, attempt -> where they
 
 def fit_with_restarts(task: Task, start: Start) -> list[Fit]:
     """All seeds, those that have not found the solution again from other weights, the better attempt kept."""
-    fits = _fit(task, start(range(len(task.problems)), 0))
+    fits = fit_once(task, start(range(len(task.problems)), 0))
     for attempt in range(1, task.base.restarts + 1):
         lost = [i for i, found in enumerate(fits) if found.complaints or found.failure]
         if not lost:
             break
-        for i, new in zip(lost, _fit(task.again(lost, attempt), start(lost, attempt)), strict=True):
+        for i, new in zip(lost, fit_once(task.again(lost, attempt), start(lost, attempt)), strict=True):
             better = new if new.ranks_before(fits[i]) else fits[i]
             fits[i] = dataclasses.replace(better, seconds=fits[i].seconds + new.seconds)
     return fits
 
 
-def _fit(task: Task, solution: Solution) -> list[Fit]:
+def fit_once(task: Task, solution: Solution) -> list[Fit]:
     """All seeds from their first weights to their last: epochs, L-BFGS, Gauss-Newton."""
     size, base = len(task.problems), task.base
     first_order, solution = _first_order(task, solution)
@@ -147,6 +149,7 @@ def _fit(task: Task, solution: Solution) -> list[Fit]:
             failure=next((outcome.failures[i] for outcome in outcomes if outcome.failures[i]), None),
             complaints=misfit.complaints(i, task.channels) if base.trains else [],
             misfit=float(misfit.total[i]),
+            largest=misfit.largest(i),
             regularised=task.prior is not None and any(outcome.steps for outcome in newton),
         )
         for i, (found, one, before) in enumerate(
@@ -195,7 +198,6 @@ def _newton(task: Task, solution: Solution) -> tuple[list[Outcome], Solution, tu
             prior=task.prior,
             work=task.base.work,
             to_the_mode=task.prior is not None and i == rounds - 1,
-            along=_time(task) if i == 0 else None,
             progress=task.progress,
             stage=task.stage(f"newton {i + 1}" if rounds > 1 else "newton"),
         )
@@ -203,12 +205,6 @@ def _newton(task: Task, solution: Solution) -> tuple[list[Outcome], Solution, tu
         outcomes.append(outcome)
     left = estimate_sigma(settling, task.elsewhere, solution, PinnObjective, task.prior)
     return outcomes, solution, _final(settling, left, rounds)
-
-
-def _time(task: Task) -> int | None:
-    """The place of time among the coordinates, where it begins with known values and so decides what comes after."""
-    evolves = any(channel.kind == "initial" for channel in task.channels)
-    return task.problems[0].domain.axis(TIME) if evolves and task.base.dimensionless else None
 
 
 def is_noisy(channels: Sequence[Channel]) -> bool:

@@ -40,10 +40,7 @@ NEGLIGIBLE = 0.01  # nor is this decrease of a log posterior: the mode is then k
 CROSSING = 1e-7  # the same as long as the solution is hardly better than u = 0: a plateau is crossed slowly
 SETTLED = 0.05  # the loss, in parts of that of u = 0, below which it has left the plateau
 PATIENCE = 20  # such steps in a row end it
-SOLVED = 1e-3  # a loss this small, per row: residuals are thirty times below what their tolerance asks for
-SLABS = 16  # of time, each begun when the ones before are solved
-PASSED = 0.1  # the loss, per row, at which the next slab is begun
-LINGER = 8  # steps after which it is begun although they hardly lower the loss any more
+SOLVED = 1e-5  # a loss this small, per row: residuals are three hundred times below what their tolerance asks for
 
 
 class State(eqx.Module):
@@ -55,7 +52,6 @@ class State(eqx.Module):
     step: Int[Array, ""]
     idle: Int[Array, ""]  # steps in a row that brought next to nothing
     loss_of_zero: Float[Array, ""]  # of the network whose parameters are all zero, and u with them
-    slabs: Int[Array, ""]  # of time that are looked at so far
 
 
 def gauss_newton(
@@ -68,17 +64,14 @@ def gauss_newton(
     prior: Prior | None = None,
     work: float = math.inf,
     to_the_mode: bool = False,
-    along: int | None = None,
     progress: Progress | None = None,
     stage: str = "newton",
 ) -> Outcome:
     """Minimise the sum of squared whitened residuals (r / sigma)^2, and of squared distances from the prior's center.
 
     At most so many `steps` and floating-point operations (`work`) are made per seed. A seed stops when its loss hardly falls
-    any more; with `to_the_mode`, when what it still falls by is nothing beside the width of the posterior. With `along`, the place
-    of time among the coordinates, what happens early is solved first: an equation that has not been solved before some time says
-    nothing true about what comes after, and a network that listens to all of it at once may settle for a wrong solution. All
-    arrays have a leading seed axis. An objective that draws something draws the same at every step. The parameters come back in the
+    any more; with `to_the_mode`, when what it still falls by is nothing beside the width of the posterior. All arrays have a
+    leading seed axis. An objective that draws something draws the same at every step. The parameters come back in the
     precision that they had.
     """
     started = time.perf_counter()
@@ -86,8 +79,7 @@ def gauss_newton(
     def solve(objective: Objective, channels: tuple[Channel, ...], parameters: Any, prior: Prior | None) -> Any:
         systems = System(objective, channels, keys, prior, one_of(parameters))
         first, rows = _start(systems, parameters)
-        plan = Plan.of(rows, first.parameters.shape[1], to_the_mode, along)
-        first = eqx.tree_at(lambda s: s.slabs, first, jnp.full_like(first.slabs, SLABS if along is None else 1))
+        plan = Plan.of(rows, first.parameters.shape[1], to_the_mode)
         total = int(min(steps, work // plan.operations))
         driven = _drive(systems, first, plan, total, progress, stage, started)
         return driven, _trees(systems, driven.state)
@@ -129,12 +121,10 @@ class Plan:
     dense: bool  # whether the Jacobian is formed
     at_once: int  # seeds that are computed together
     to_the_mode: bool
-    along: int | None
 
     @classmethod
-    def of(cls, rows: int, parameters: int, to_the_mode: bool, along: int | None) -> "Plan":
-        dense, at_once = is_dense(rows, parameters), seeds_at_once(BYTES * rows * parameters)
-        return cls(rows, parameters, dense, at_once, to_the_mode, along)
+    def of(cls, rows: int, parameters: int, to_the_mode: bool) -> "Plan":
+        return cls(rows, parameters, is_dense(rows, parameters), seeds_at_once(BYTES * rows * parameters), to_the_mode)
 
     @property
     def operations(self) -> float:
@@ -147,8 +137,7 @@ class Plan:
 
 def _is_done(state: State, rows: int) -> Bool[Array, "..."]:
     """Whether nothing more is to be gained."""
-    settled = (state.idle >= PATIENCE) | (state.loss <= SOLVED * jnp.minimum(rows, state.loss_of_zero))
-    return settled & (state.slabs >= SLABS)
+    return (state.idle >= PATIENCE) | (state.loss <= SOLVED * jnp.minimum(rows, state.loss_of_zero))
 
 
 @eqx.filter_jit
@@ -157,8 +146,7 @@ def _start(systems: System, parameters: Any) -> tuple[State, int]:
 
     def one(system: System, tree: Any) -> tuple[State, int]:
         vector, zero = system.vector(tree), jnp.zeros((), int)
-        nothing = system.loss(jnp.zeros_like(vector))
-        state = State(vector, system.loss(vector), jnp.full((), -1.0, float), zero, zero, nothing, zero)
+        state = State(vector, system.loss(vector), jnp.full((), -1.0, float), zero, zero, system.loss(jnp.zeros_like(vector)))
         return state, jax.eval_shape(system.rows, vector).size
 
     return over_seeds(one, systems, parameters)
@@ -184,9 +172,6 @@ def _trees(systems: System, state: State) -> Any:
 
 def _step(state: State, system: System, plan: Plan) -> State:
     """The best of a few dampings; if none lowers the loss, stay and damp more."""
-    if plan.along is not None:
-        system = system.before(plan.along, 2 * state.slabs / SLABS - 1)
-        state = eqx.tree_at(lambda s: s.loss, state, system.loss(state.parameters))
     size, step_for = (_dense if plan.dense else _free)(system, state.parameters)
     damping = jnp.where(state.damping < 0, FIRST_DAMPING * size, state.damping)
     tried = damping * jnp.asarray(FACTORS if plan.dense else FACTORS[:1])  # without a matrix every damping costs the same again
@@ -197,26 +182,13 @@ def _step(state: State, system: System, plan: Plan) -> State:
     better = losses[best] < state.loss
     enough = jnp.where(state.loss < SETTLED * state.loss_of_zero, STALLED, CROSSING)
     worth = jnp.minimum(enough * state.loss, NEGLIGIBLE) if plan.to_the_mode else enough * state.loss
-    stepped = State(
+    return State(
         parameters=jnp.where(better, moved[best], state.parameters),
         loss=jnp.where(better, losses[best], state.loss),
         damping=jnp.clip(jnp.where(better, tried[best], damping * GROWTH), LEAST_DAMPING * size, MOST_DAMPING * size),
         step=state.step + 1,
         idle=jnp.where(better & (state.loss - losses[best] > worth), 0, state.idle + 1),
         loss_of_zero=state.loss_of_zero,
-        slabs=state.slabs,
-    )
-    return stepped if plan.along is None else _next_slab(stepped, plan)
-
-
-def _next_slab(state: State, plan: Plan) -> State:
-    """On to the next slab of time if the ones before are solved, or as far as they can be."""
-    passed = (state.loss <= PASSED * plan.rows * state.slabs / SLABS) | (state.idle >= LINGER)
-    goes_on = passed & (state.slabs < SLABS)
-    return eqx.tree_at(
-        lambda s: (s.slabs, s.idle),
-        state,
-        (state.slabs + goes_on, jnp.where(goes_on, 0, state.idle)),
     )
 
 

@@ -12,7 +12,7 @@ from jaxtyping import Array, Float
 
 from ...derivatives import memory
 
-DENSE = 4000  # rows or parameters up to which a matrix of that side is factorised
+DENSE = 8000  # rows or parameters up to which a matrix of that side is factorised
 FAINT = 1e-6  # a singular value this much smaller than the largest is rounding error
 
 

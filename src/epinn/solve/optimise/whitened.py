@@ -3,7 +3,6 @@
 Gauss-Newton and the linearised posterior both begin here.
 """
 
-import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
@@ -41,10 +40,6 @@ class System(eqx.Module):
     def loss(self, parameters: Float[Array, " p"]) -> Float[Array, ""]:
         """The sum of squared whitened residuals and of the squared distance from the prior's center: -2 log posterior."""
         return jnp.sum(self.rows(parameters) ** 2) + self.ridge * jnp.sum(self.from_center(parameters) ** 2)
-
-    def before(self, axis: int, time: Float[Array, ""]) -> "System":
-        """The same without what comes after a time, a coordinate of the network; `axis` is its place among them."""
-        return dataclasses.replace(self, channels=tuple(channel.before(axis, time) for channel in self.channels))
 
     @property
     def ridge(self) -> float:

@@ -1,0 +1,207 @@
+"""Time in windows, one after the other: each begins with what the one before has ended with.
+
+A network that is asked for a long time at once may settle for something that solves the equation nearly everywhere and is
+wrong: nothing late can be right before all that is early is. A window is a problem of its own, with a network of its own, as
+short as it must be to be solved.
+"""
+
+import dataclasses
+from collections.abc import Sequence
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ..derivatives.network import Pieces, Solution
+from ..derivatives.units import Units
+from ..errors import InputError
+from ..problem.channel import Channel, residuals
+from ..problem.domain import TIME, Box
+from ..problem.precision import Exact
+from ..problem.problem import Problem
+from ..problem.scales import Scales
+from .config import create_solutions, fold_in
+from .misfit import Misfit
+from .noise import estimate_sigma, first_guess
+from .optimise.objective import PinnObjective
+from .seeds import Keys, over_seeds, stack, unstack
+from .stages import Fit, Task, fit_once
+
+SOLVED = 3e-3  # residuals at fresh points, in parts of the size of their terms, that need no windows
+FIRST = 4  # windows, if all were as long as the first one
+SHORTEST = 1 / 128  # of all time
+GROWTH = 1.5  # of the length after a window that was solved
+
+
+def windows_of(solution: Solution) -> dict[str, tuple[float, ...]]:
+    """The times at which one window of a solution ends and the next begins."""
+    network = solution.network
+    return {TIME: network.windows} if isinstance(network, Pieces) and network.windows else {}
+
+
+def can_march(problem: Problem, channels: Sequence[Channel]) -> bool:
+    """Whether all that is known of a solution is how it begins, and what holds at all times."""
+    known = all(channel.sampled and isinstance(channel.precision, Exact) for channel in channels)
+    if not known or not any(c.kind == "initial" for c in channels) or problem.points.resample or problem.parameters:
+        return False
+    try:
+        _during(problem, *_ends(problem)).channels(0)
+    except InputError:  # something is said of a certain time
+        return False
+    return not any(problem.domain.breaks)
+
+
+class Window(eqx.Module):
+    """Some seeds in one stretch of time; arrays have a leading seed axis."""
+
+    begin: float = eqx.field(static=True)
+    end: float = eqx.field(static=True)
+    solution: Solution
+
+
+def fit_in_windows(task: Task, scales: Sequence[Scales], point_keys: Keys, network_keys: Keys) -> list[Fit]:
+    """All seeds through all time, in the same windows."""
+    begin, last = _ends(task.problems[0])
+    length, shortest = (last - begin) / FIRST, SHORTEST * (last - begin)
+    windows: list[Window] = []
+    seconds, number, complaints = 0.0, 0, False
+    while begin < last:
+        end = last if last - begin < 1.25 * length else begin + length
+        number += 1
+        own = _Stretch(task.problems, scales, begin, end, point_keys)
+        fits = _fit_window(task, own, windows[-1].solution if windows else None, fold_in(network_keys, number), number)
+        seconds += sum(fit.seconds for fit in fits)
+        solved = all(fit.largest <= SOLVED for fit in fits)
+        if not solved and length > 2 * shortest:
+            length = (end - begin) / 2
+            continue
+        complaints |= not solved
+        windows.append(Window(begin, end, stack([fit.solution for fit in fits])))
+        begin, length = end, length * GROWTH if solved else length
+        if complaints:
+            break  # what comes after a window that was not solved would be built on sand
+    return _joined(task, scales, windows, point_keys, seconds / len(task.problems))
+
+
+class _Stretch:
+    """What is asked for from one time to another."""
+
+    def __init__(self, problems: Sequence[Problem], scales: Sequence[Scales], begin: float, end: float, keys: Keys):
+        self.problems = [_during(problem, begin, end) for problem in problems]
+        self.scales = [_shifted(one, problem.domain, begin, end) for one, problem in zip(scales, self.problems, strict=True)]
+        self.keys = keys
+
+    def channels(self, before: Solution | None, elsewhere: bool) -> tuple[Channel, ...]:
+        """The conditions of all seeds; initial values are what the window before ends with."""
+        here = self._made(self.scales, elsewhere)
+        handed = here
+        if before is not None:
+            theirs = [Scales(_units(before, i), one.sizes) for i, one in enumerate(self.scales)]
+            handed = _values(self._made(theirs, elsewhere), before)
+        return tuple(
+            dataclasses.replace(channel, target=other.target, target_moves=False) if channel.kind == "initial" else channel
+            for channel, other in zip(here, handed, strict=True)
+        )
+
+    def _made(self, scales: Sequence[Scales], elsewhere: bool) -> tuple[Channel, ...]:
+        parts = zip(self.problems, self.keys, scales, strict=True)
+        return tuple(stack([one.channels(problem, key, elsewhere) for problem, key, one in parts]))
+
+
+def _fit_window(task: Task, own: _Stretch, before: Solution | None, keys: Keys, number: int) -> list[Fit]:
+    channels, elsewhere = own.channels(before, False), own.channels(before, True)
+    begin = create_solutions(task.base, own.problems, keys, [one.units for one in own.scales])
+    label = f"window {number} from {TIME} = {own.problems[0].domain.lower[own.problems[0].domain.axis(TIME)]:.3g}"
+    return fit_once(
+        dataclasses.replace(task, problems=own.problems, channels=channels, elsewhere=elsewhere, label=label), begin
+    )
+
+
+@eqx.filter_jit
+def _values(channels: tuple[Channel, ...], solution: Solution) -> tuple[Channel, ...]:
+    """The channels with what a solution has there as their targets."""
+
+    def one(channels: tuple[Channel, ...], solution: Solution) -> tuple[Channel, ...]:
+        bare = tuple(dataclasses.replace(c, target=jnp.zeros_like(c.target)) for c in channels)
+        return tuple(dataclasses.replace(c, target=found) for c, found in zip(bare, residuals(bare, solution), strict=True))
+
+    return over_seeds(one, channels, solution)
+
+
+def _joined(task: Task, scales: Sequence[Scales], windows: Sequence[Window], point_keys: Keys, seconds: float) -> list[Fit]:
+    """One solution for all time, of every seed."""
+    size = len(task.problems)
+    breaks = tuple(window.begin for window in windows[1:])
+    every = [unstack(window.solution, size) for window in windows]
+    solutions = []
+    for i, (problem, one) in enumerate(zip(task.problems, scales, strict=True)):
+        middle, half = _boxes(problem.domain, windows)
+        network = Pieces.of([solutions_of[i].network for solutions_of in every], middle, half, breaks)
+        solutions.append(problem.solution(network, one.units))
+    whole = [Scales(one.units, one.sizes, {TIME: breaks}) for one in scales]
+    channels, elsewhere = (
+        tuple(
+            stack(
+                [
+                    task.base.channels(problem, key, one, elsewhere=other)
+                    for problem, key, one in zip(task.problems, point_keys, whole, strict=True)
+                ]
+            )
+        )
+        for other in (False, True)
+    )
+    stacked = stack(solutions)
+    final = estimate_sigma(channels, elsewhere, stacked, PinnObjective, None)
+    misfit = Misfit.of(first_guess(elsewhere, stacked), stacked)
+    return [
+        Fit(
+            solution=solution,
+            channels=own,
+            steps=[],
+            losses=np.zeros((0, len(channels))),
+            seconds=seconds,
+            failure=None,
+            complaints=misfit.complaints(i, channels),
+            misfit=float(misfit.total[i]),
+            largest=misfit.largest(i),
+            regularised=False,
+        )
+        for i, (solution, own) in enumerate(zip(solutions, unstack(final, size), strict=True))
+    ]
+
+
+def _ends(problem: Problem) -> tuple[float, float]:
+    axis = problem.domain.axis(TIME)
+    return problem.domain.lower[axis], problem.domain.upper[axis]
+
+
+def _during(problem: Problem, begin: float, end: float) -> Problem:
+    domain = problem.domain
+    ends = zip(domain.coordinates, domain.lower, domain.upper, strict=True)
+    return dataclasses.replace(
+        problem, domain=Box(**{name: (begin, end) if name == TIME else (low, high) for name, low, high in ends})
+    )
+
+
+def _shifted(scales: Scales, domain: Box, begin: float, end: float) -> Scales:
+    """The same scales with time from -1 to 1 in a window."""
+    axis, units = domain.axis(TIME), scales.units
+    middle, half = units.middle.at[axis].set((begin + end) / 2), units.half.at[axis].set((end - begin) / 2)
+    return Scales(eqx.tree_at(lambda u: (u.middle, u.half), units, (middle, half)), scales.sizes)
+
+
+def _units(solution: Solution, seed: int) -> Units:
+    units: Units = jax.tree.map(lambda leaf: leaf[seed], solution.units)
+    return units
+
+
+def _boxes(domain: Box, windows: Sequence[Window]) -> tuple[np.ndarray, np.ndarray]:
+    """The windows in the coordinates of a network that sees all time from -1 to 1: the middle of each, and half its sides."""
+    axis = domain.axis(TIME)
+    low, high = domain.lower[axis], domain.upper[axis]
+    ends = np.asarray([[window.begin, window.end] for window in windows])
+    inside = (2 * ends - low - high) / (high - low)
+    middle, half = np.zeros((len(windows), domain.dimension)), np.ones((len(windows), domain.dimension))
+    middle[:, axis], half[:, axis] = inside.mean(axis=1), np.ptp(inside, axis=1) / 2
+    return middle, half
