@@ -178,22 +178,17 @@ class Pieces(AbstractNetwork):
         return self._chosen(x, lambda network, here: network(here))
 
     def _chosen(self, x: Value, function: Callable[[AbstractNetwork, Value], Value]) -> Value:
-        """A function of every box's network, at all points, and of these the one whose box a point is in."""
+        """A function of the network of the box that each point is in."""
+        if isinstance(x, Jet) and x.stack.ndim > 2:
+            return jax.vmap(lambda at_point: self._chosen(at_point, function))(x)
         middle, half = self.middle.content, self.half.content
+        beyond = jnp.max(jnp.abs(((x.value if isinstance(x, Jet) else x) - middle) / half), axis=-1)
+        here = (
+            len(middle) - 1 - jnp.argmin(beyond[::-1])
+        )  # of two boxes that share a face, points on it belong to the later one
         arrays, static = eqx.partition(self.networks, eqx.is_array)
-
-        def one(arrays: Any, middle: Array, half: Array) -> Value:
-            return function(eqx.combine(arrays, static), (x - middle) * (1 / half))
-
-        every = jax.vmap(one)(arrays, middle, half)
-        at = x.value if isinstance(x, Jet) else x
-        beyond = jnp.max(jnp.abs((at[..., None, :] - middle) / half), axis=-1)
-        # of two boxes that share a face, the points on it belong to the later one
-        nearest = len(middle) - 1 - jnp.argmin(beyond[..., ::-1], axis=-1)
-        here = jnp.moveaxis(nearest[..., None] == jnp.arange(len(middle)), -1, 0)
-        if isinstance(every, Jet):
-            return Jet(jnp.sum(jnp.where(here[..., None, None], every.stack, 0), axis=0), every.orders)
-        return jnp.sum(jnp.where(here[..., None], every, 0), axis=0)
+        network = eqx.combine(jax.tree.map(lambda leaf: leaf[here], arrays), static)
+        return function(network, (x - middle[here]) * (1 / half[here]))
 
 
 class Opaque(AbstractNetwork):

@@ -25,7 +25,7 @@ from .optimise.objective import PinnObjective
 from .optimise.whitened import Prior
 from .seeds import stack, unstack
 from .stages import Fit, Task, fit_once, fit_with_restarts, is_noisy
-from .windows import SOLVED, can_march, fit_in_windows, windows_of
+from .windows import SOLVED, briefly, can_march, fit_in_windows, windows_of
 
 WIDE = 10.0  # standard deviation of an unknown of which nothing is stated, in units that change a residual by its own size
 RESTART = "normal"  # wider weights leave the plateau around u = 0 on which others may get stuck
@@ -145,7 +145,7 @@ def fit_seeds(
     prior = bayesian_prior(problems, start(range(len(problems)), 0), base.prior) if is_noisy(channels) else None
     task = Task(base, problems, channels, elsewhere, prior, train_keys, weights, report)
     if base.trains and scales[0] is not None and can_march(problem, channels):
-        fits = fit_once(task, start(range(len(problems)), 0))
+        fits = fit_once(dataclasses.replace(task, base=briefly(base)), start(range(len(problems)), 0))
         if any(found.largest > SOLVED for found in fits):
             fits = fit_in_windows(task, scales, point_keys, network_keys)
     else:

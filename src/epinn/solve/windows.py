@@ -21,7 +21,7 @@ from ..problem.domain import TIME, Box
 from ..problem.precision import Exact
 from ..problem.problem import Problem
 from ..problem.scales import Scales
-from .config import create_solutions, fold_in
+from .config import Base, create_solutions, fold_in
 from .misfit import Misfit
 from .noise import estimate_sigma, first_guess
 from .optimise.objective import PinnObjective
@@ -32,6 +32,7 @@ SOLVED = 3e-3  # residuals at fresh points, in parts of the size of their terms,
 FIRST = 4  # windows, if all were as long as the first one
 SHORTEST = 1 / 128  # of all time
 GROWTH = 1.5  # of the length after a window that was solved
+STEPS = 100  # of Gauss-Newton: what takes longer is better done in shorter windows
 
 
 def windows_of(solution: Solution) -> dict[str, tuple[float, ...]]:
@@ -50,6 +51,11 @@ def can_march(problem: Problem, channels: Sequence[Channel]) -> bool:
     except InputError:  # something is said of a certain time
         return False
     return not any(problem.domain.breaks)
+
+
+def briefly(base: Base) -> Base:
+    """The settings for a stretch of time that can be made shorter if it is not solved soon."""
+    return dataclasses.replace(base, newton=min(base.newton, STEPS))
 
 
 class Window(eqx.Module):
@@ -114,7 +120,10 @@ def _fit_window(task: Task, own: _Stretch, before: Solution | None, keys: Keys, 
     begin = create_solutions(task.base, own.problems, keys, [one.units for one in own.scales])
     label = f"window {number} from {TIME} = {own.problems[0].domain.lower[own.problems[0].domain.axis(TIME)]:.3g}"
     return fit_once(
-        dataclasses.replace(task, problems=own.problems, channels=channels, elsewhere=elsewhere, label=label), begin
+        dataclasses.replace(
+            task, base=briefly(task.base), problems=own.problems, channels=channels, elsewhere=elsewhere, label=label
+        ),
+        begin,
     )
 
 

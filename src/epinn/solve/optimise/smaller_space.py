@@ -5,6 +5,8 @@
 so whatever needs the left side, a system of p equations, can have it from one of m. The cost is m p min(m, p).
 """
 
+from collections.abc import Callable
+
 import equinox as eqx
 import jax.numpy as jnp
 from jax.scipy.linalg import cho_factor, cho_solve
@@ -46,11 +48,19 @@ class Gram(eqx.Module):
         self, ridge: Float[Array, ""] | float, rows: Float[Array, "m *n"], pull: Float[Array, "p *n"]
     ) -> Float[Array, "p *n"]:
         """(J'J + ridge)^-1 (J' rows + pull): what minimises |J x - rows|^2 + ridge |x - pull / ridge|^2, column by column."""
+        return self.solver(ridge)(rows, pull)
+
+    def solver(self, ridge: Float[Array, ""] | float) -> Callable[[Float[Array, "m *n"], Float[Array, "p *n"]], Array]:
+        """The same for several right-hand sides, one after the other, with one factorisation."""
         factor = cho_factor(self.matrix + ridge * jnp.eye(len(self.matrix)))
-        if not self.is_of_rows:
-            return cho_solve(factor, self.jacobian.T @ rows + pull)
-        center = pull / ridge
-        return center + self.jacobian.T @ cho_solve(factor, rows - self.jacobian @ center)
+
+        def solve(rows: Float[Array, "m *n"], pull: Float[Array, "p *n"]) -> Float[Array, "p *n"]:
+            if not self.is_of_rows:
+                return cho_solve(factor, self.jacobian.T @ rows + pull)
+            center = pull / ridge
+            return center + self.jacobian.T @ cho_solve(factor, rows - self.jacobian @ center)
+
+        return solve
 
 
 def leverage(jacobian: Float[Array, "m p"]) -> Float[Array, " m"]:
