@@ -19,16 +19,18 @@ PER_FACE = {1: 1, 2: 64}  # by dimension; 256 above
 class Points:
     """How the points of equations and conditions are chosen; None leaves a number to the dimension of the domain.
 
-    `boundary` counts the points on each face. With `resample` = k the points are drawn anew every k steps.
+    `boundary` counts the points on each face. With `resample` = k the points are drawn anew every k steps. All numbers are
+    multiplied by `times`.
     """
 
     collocation: int | None = None
     boundary: int | None = None
     sampling: str | None = None
     resample: int = 0
+    times: int = 1
 
     def __post_init__(self) -> None:
-        if any(n is not None and n < 1 for n in (self.collocation, self.boundary)) or self.resample < 0:
+        if any(n is not None and n < 1 for n in (self.collocation, self.boundary, self.times)) or self.resample < 0:
             raise InputError("numbers of points must be at least 1, and resample must not be negative.")
         if self.sampling is not None and self.sampling not in SAMPLINGS:
             raise unknown_name("sampling", self.sampling, SAMPLINGS)
@@ -77,9 +79,8 @@ class Context:
             [part.points(n, self.sampling, key=own) for part, own in zip(parts, _keys(key, len(parts)), strict=True)]
         )
 
-    @staticmethod
-    def _number(said: int | None, usual: int, pieces: int) -> int:
-        return usual if said is None else max(1, said // pieces)
+    def _number(self, said: int | None, usual: int, pieces: int) -> int:
+        return self.points.times * (usual if said is None else max(1, said // pieces))
 
 
 def _keys(key: PRNGKeyArray, number: int) -> list[PRNGKeyArray]:

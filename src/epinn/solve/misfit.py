@@ -18,6 +18,8 @@ FAR = 5.0  # residuals this many times their tolerance
 UNSOLVED = 0.1  # and this large, in parts of what u = 0 leaves of the condition, are no accident
 SURE = 4.0  # nor are residuals so many standard deviations of their root mean square above known noise,
 EXCESS = 1.3  # and larger than it by this factor
+SOLVED = 3e-3  # residuals at fresh points, in parts of the size of their terms, of which no more is asked
+BETWEEN = 2.0  # times the residuals at the points of the fit: it has learned its points, not the equation
 NOT_FOUND = (
     "this fit has not found the solution. Try another key, more Base(epochs=...) or Base(restarts=...), or a larger network, "
     "Base(hidden=...)."
@@ -50,6 +52,11 @@ class Misfit(eqx.Module):
     def largest(self, seed: int) -> float:
         """The largest residual of a condition that holds exactly, in parts of the size of its terms; 0 where there is none."""
         return float(np.max(np.where(self.is_exact, self.rms[seed], 0.0)))
+
+    def is_left_between(self, at_points: "Misfit") -> bool:
+        """Whether a condition that holds exactly is still far from holding here, and much better at the points of the fit."""
+        left = (self.rms > SOLVED) & (self.rms > BETWEEN * at_points.rms)
+        return bool(np.any(left & self.is_exact))
 
     def in_words(self, seed: int, channels: Sequence[Channel]) -> str:
         """What is left of every condition, in units of its noise where that is known."""

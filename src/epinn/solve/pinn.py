@@ -19,13 +19,15 @@ from ..problem.scales import Scales
 from ..problem.shorthand import Unknown
 from ..progress import Progress
 from .config import Base, create_solutions, fold_in, purposes
+from .misfit import SOLVED
 from .noise import estimate_sigma
 from .optimise.adam import Weights
 from .optimise.objective import PinnObjective
 from .optimise.whitened import Prior
+from .refine import CANDIDATES
 from .seeds import stack, unstack
 from .stages import Fit, Task, fit_once, fit_with_restarts, is_noisy
-from .windows import SOLVED, briefly, can_march, fit_in_windows, windows_of
+from .windows import briefly, can_march, fit_in_windows, windows_of
 
 WIDE = 10.0  # standard deviation of an unknown of which nothing is stated, in units that change a residual by its own size
 RESTART = "normal"  # wider weights leave the plateau around u = 0 on which others may get stuck
@@ -143,7 +145,23 @@ def fit_seeds(
         return create_solutions(dataclasses.replace(base, initialisation=RESTART), some, fold_in(keys, attempt), theirs)
 
     prior = bayesian_prior(problems, start(range(len(problems)), 0), base.prior) if is_noisy(channels) else None
-    task = Task(base, problems, channels, elsewhere, prior, train_keys, weights, report)
+
+    def candidates(number: int) -> tuple[Channel, ...]:
+        parts = zip(problems, fold_in(point_keys, number + 1), scales, strict=True)
+        return tuple(stack([base.channels(p.with_denser_points(CANDIDATES), key, one) for p, key, one in parts]))
+
+    moves = scales[0] is not None and prior is None and not problem.points.resample
+    task = Task(
+        base,
+        problems,
+        channels,
+        elsewhere,
+        prior,
+        train_keys,
+        weights,
+        report,
+        candidates=candidates if moves else None,
+    )
     if base.trains and scales[0] is not None and can_march(problem, channels):
         fits = fit_once(dataclasses.replace(task, base=briefly(base)), start(range(len(problems)), 0))
         if any(found.largest > SOLVED for found in fits):

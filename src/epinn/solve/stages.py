@@ -21,8 +21,10 @@ from .optimise.adam import Descent, Redraw, Weights, minimise
 from .optimise.gauss_newton import gauss_newton
 from .optimise.objective import Objective, Outcome, PinnObjective
 from .optimise.whitened import Prior
+from .refine import where_most_is_left
 from .seeds import Keys, chosen, unstack
 
+REFINEMENTS = 4  # times that points are moved to where most is left, at most
 ROUNDS = {UnknownNoise: 4, Exact: 2}  # sigma that nobody gave is estimated from what a fit leaves over, the fit repeated
 
 
@@ -97,6 +99,8 @@ class Task:
     progress: Progress
     attempt: int = 0
     label: str = ""  # of a part of the training, in front of its stages
+    candidates: Callable[[int], tuple[Channel, ...]] | None = None  # points to choose from when some are needed elsewhere
+    round: int = 0  # how often that was done
 
     def again(self, seeds: Sequence[int], attempt: int) -> "Task":
         """A further attempt of some of the seeds."""
@@ -113,6 +117,7 @@ class Task:
     def stage(self, name: str) -> str:
         """What a stage is called in this attempt."""
         named = f"{self.label}, {name}" if self.label else name
+        named = f"{named}, points {self.round + 1}" if self.round else named
         return f"{named}, restart {self.attempt}" if self.attempt else named
 
 
@@ -133,12 +138,20 @@ def fit_with_restarts(task: Task, start: Start) -> list[Fit]:
 
 
 def fit_once(task: Task, solution: Solution) -> list[Fit]:
-    """All seeds from their first weights to their last: epochs, L-BFGS, Gauss-Newton."""
+    """All seeds from their first weights to their last: epochs, L-BFGS, Gauss-Newton, and more of it where most is left."""
     size, base = len(task.problems), task.base
-    first_order, solution = _first_order(task, solution)
+    outcomes, solution = _first_order(task, solution)
     judges = first_guess(task.elsewhere, solution)
     newton, solution, final = _newton(task, solution)
-    outcomes, misfit = [*first_order, *newton], Misfit.of(judges, solution)
+    misfit = Misfit.of(judges, solution)
+    for i in range(REFINEMENTS if task.candidates and newton and base.newton else 0):
+        if not misfit.is_left_between(Misfit.of(task.channels, solution)):
+            break
+        moved = where_most_is_left(task.channels, task.candidates(i), solution, fold_in(task.keys, i))
+        further = dataclasses.replace(task, channels=moved, round=i + 1)
+        more, solution, final = _newton(further, solution)
+        newton, task, misfit = [*newton, *more], further, Misfit.of(judges, solution)
+    outcomes = [*outcomes, *newton]
     return [
         Fit(
             solution=found,

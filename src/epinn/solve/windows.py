@@ -5,6 +5,7 @@ wrong: nothing late can be right before all that is early is. A window is a prob
 short as it must be to be solved.
 """
 
+import copy
 import dataclasses
 from collections.abc import Sequence
 
@@ -22,13 +23,13 @@ from ..problem.precision import Exact
 from ..problem.problem import Problem
 from ..problem.scales import Scales
 from .config import Base, create_solutions, fold_in
-from .misfit import Misfit
+from .misfit import SOLVED, Misfit
 from .noise import estimate_sigma, first_guess
 from .optimise.objective import PinnObjective
+from .refine import CANDIDATES
 from .seeds import Keys, over_seeds, stack, unstack
 from .stages import Fit, Task, fit_once
 
-SOLVED = 3e-3  # residuals at fresh points, in parts of the size of their terms, that need no windows
 FIRST = 4  # windows, if all were as long as the first one
 SHORTEST = 1 / 128  # of all time
 GROWTH = 1.5  # of the length after a window that was solved
@@ -98,7 +99,14 @@ class _Stretch:
         self.scales = [_shifted(one, problem.domain, begin, end) for one, problem in zip(scales, self.problems, strict=True)]
         self.keys = keys
 
-    def channels(self, before: Solution | None, elsewhere: bool) -> tuple[Channel, ...]:
+    def candidates(self, before: Solution | None, number: int) -> tuple[Channel, ...]:
+        """The same conditions at many other points."""
+        many = copy.copy(self)
+        many.problems = [problem.with_denser_points(CANDIDATES) for problem in self.problems]
+        many.keys = fold_in(self.keys, number + 1)
+        return many.channels(before)
+
+    def channels(self, before: Solution | None, elsewhere: bool = False) -> tuple[Channel, ...]:
         """The conditions of all seeds; initial values are what the window before ends with."""
         here = self._made(self.scales, elsewhere)
         handed = here
@@ -116,12 +124,17 @@ class _Stretch:
 
 
 def _fit_window(task: Task, own: _Stretch, before: Solution | None, keys: Keys, number: int) -> list[Fit]:
-    channels, elsewhere = own.channels(before, False), own.channels(before, True)
     begin = create_solutions(task.base, own.problems, keys, [one.units for one in own.scales])
     label = f"window {number} from {TIME} = {own.problems[0].domain.lower[own.problems[0].domain.axis(TIME)]:.3g}"
     return fit_once(
         dataclasses.replace(
-            task, base=briefly(task.base), problems=own.problems, channels=channels, elsewhere=elsewhere, label=label
+            task,
+            base=briefly(task.base),
+            problems=own.problems,
+            channels=own.channels(before),
+            elsewhere=own.channels(before, elsewhere=True),
+            label=label,
+            candidates=lambda number: own.candidates(before, number),
         ),
         begin,
     )
