@@ -58,7 +58,7 @@ class AbstractNetwork(eqx.Module):
 
 class Encoding(eqx.Module):
     """What happens to the coordinates before the first layer: scaling to [-1, 1], sine and cosine of `periodic` ones (by their
-    place, once around from -1 to 1), random Fourier features, or nothing."""
+    place, once around from -1 to 1), a `stretch`, random Fourier features, or nothing."""
 
     bounds: tuple[tuple[float, ...], tuple[float, ...]] | None = eqx.field(static=True, default=None)
     frequencies: Frozen | None = None
@@ -130,7 +130,7 @@ class MLP(AbstractNetwork):
             weights.append(initialise(weight_key, (fan_out, fan_in)))
             random = random_biases or initialisation == "normal"  # a draw from the prior N(0, 1) of Bayesian PINNs
             biases.append(initialise(bias_key, (fan_out, 1))[:, 0] if random else jnp.zeros(fan_out))
-        if encoding.stretch is not None:
+        if encoding.stretch is not None:  # so that units bend everywhere, and not all of them in the middle
             centers = jax.random.uniform(key, weights[0].shape, minval=-1.0, maxval=1.0) * encoding.stretch.content
             biases[0] = -jnp.sum(weights[0] * centers, axis=1)
         return cls(tuple(weights), tuple(biases), ACTIVATIONS[activation], encoding, output_scale)

@@ -1,7 +1,7 @@
 """Fields in the arithmetic of an equation: `u.t + u * u.x - nu * u.xx`, and `(K * h.x).x`, the derivative of a product.
 
-What a field's own derivatives are is known from a jet. The derivative of an expression is found by running the operator again up
-to the expression, at a point that is displaced along the coordinate, and differentiating by the displacement: so whatever
+What a field's own derivatives are is known from a jet. The derivative of an expression is found by running the operator again
+up to the expression, at a point that is displaced along the coordinate, and differentiating by the displacement: so whatever
 `jax.numpy` does on the way is differentiated too.
 """
 
@@ -24,8 +24,8 @@ Read = Callable[[str, MultiIndex], Array]  # a field's derivative of some order,
 class Quantity:
     """One number at one point: itself in arithmetic, its partial derivatives as attributes (`u.x`, `u.xt`, `u.xx`).
 
-    Being a pytree with `__jax_array__` lets it stand wherever `jax.numpy` expects an array, `jnp.tanh(u)` included. It is computed
-    when it is needed, so that running an operator up to one expression costs nothing for the others.
+    Being a pytree with `__jax_array__` lets it stand wherever `jax.numpy` expects an array, `jnp.tanh(u)` included. It is
+    computed when it is needed, so that running an operator up to one expression costs nothing for the others.
     """
 
     def __init__(self, run: "Run", compute: Callable[[], Any], field: str | None = None, order: MultiIndex = ()):
@@ -184,7 +184,7 @@ class Run:
 
     @property
     def scalars(self) -> dict[str, Any]:
-        """Coordinates, unknowns and given values: bare arrays, or quantities that can stand in front of a field's derivative."""
+        """Coordinates, unknowns and given values: bare arrays, or quantities, which can stand in front of a derivative."""
         found: dict[str, Any] = dict(self.unmoved)
         for name, by in self.moved:
             found[name] = found[name] + by

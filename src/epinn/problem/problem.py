@@ -225,11 +225,15 @@ class Problem:
         changes: dict[str, Any] = {name: value for name, value in given.items() if value is not ...}
         return dataclasses.replace(self, points=dataclasses.replace(self.points, **changes))
 
-    def with_denser_points(self, times: int) -> "Problem":
-        """This problem with so many times as many points, wherever they are chosen and not given, spread at random."""
+    def with_times_as_many_points(self, times: int) -> "Problem":
+        """This problem with so many times as many points, wherever they are chosen and not given."""
+        return dataclasses.replace(self, points=dataclasses.replace(self.points, times=times * self.points.times))
+
+    def with_many_points(self, times: int) -> "Problem":
+        """The same with points that are spread at random, to choose from."""
         sampling = "sobol" if self.context.sampling == "grid" else self.context.sampling
-        points = dataclasses.replace(self.points, times=times * self.points.times, sampling=sampling, resample=0)
-        return dataclasses.replace(self, points=points)
+        other = dataclasses.replace(self, points=dataclasses.replace(self.points, sampling=sampling, resample=0))
+        return other.with_times_as_many_points(times)
 
     def solution(self, network: AbstractNetwork, units: Units | None = None) -> Solution:
         """A network that works in some units, by default those of the problem, with every unknown at its guess."""

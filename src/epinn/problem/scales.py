@@ -7,8 +7,9 @@ its condition, and an unknown in units of the change that alters a residual by a
 """
 
 import dataclasses
+import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import equinox as eqx
 import jax
@@ -18,8 +19,9 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from ..derivatives.activation import cos
 from ..derivatives.compiled import runs_once
-from ..derivatives.jet import Value, activate, affine
+from ..derivatives.jet import Jet, Value, activate, affine
 from ..derivatives.network import AbstractNetwork, Frozen, Solution, nothing
+from ..derivatives.operator import Names, Operator
 from ..derivatives.units import Units
 from .channel import Channel, residuals
 from .operators import Derivatives, Flux, Traces
@@ -34,6 +36,9 @@ POINTS = 128  # of a condition are enough to see how large its terms are
 SWEEPS = 3  # over the fields whose scale depends on that of others
 TRIED = 65  # scales at once
 DECADES = 16  # either way, of the scales that are tried
+FEW = 16  # points of a condition are too few to see how fast what it gives varies
+NOTHING = 0.01  # of the size of a condition's terms: what varies by less is taken not to vary
+MOST_POINTS = 8  # times as many as usual
 BEYOND = 10.0  # times the range of its given values is as much as a field is taken to vary, if the equation has guesses in it
 
 
@@ -46,20 +51,35 @@ class Scales(eqx.Module):
     units: Units
     sizes: dict[str, Float[Array, " k"]]
     breaks: Mapping[str, tuple[float, ...]] = eqx.field(static=True, default_factory=dict)
+    periods: tuple[float, ...] = eqx.field(static=True, default=())  # of what is given, in half the box, along each coordinate
 
     @classmethod
     def of(cls, problem: "Problem") -> "Scales":
         """Those that make a problem dimensionless."""
         with jax.enable_x64(True):
-            found = _Search(problem).scales()
+            search = _Search(problem)
+            found = search.scales()
+            periods = search.periods(found.sizes)
             on_host = jax.tree.map(np.asarray, found)
-        return jax.tree.map(lambda leaf: jnp.asarray(leaf, float), on_host)  # type: ignore[no-any-return]
+        rounded: Scales = jax.tree.map(lambda leaf: jnp.asarray(leaf, float), on_host)
+        return dataclasses.replace(rounded, periods=periods)
+
+    @property
+    def stretch(self) -> tuple[float, ...]:
+        """How many times faster than usual the fields are expected to vary along each coordinate."""
+        return tuple(max(1.0, periods) for periods in self.periods)
+
+    @property
+    def times(self) -> int:
+        """How many times as many points as usual it takes to see that."""
+        return min(MOST_POINTS, math.ceil(math.prod(self.stretch) - 0.5))
 
     def channels(self, problem: "Problem", key: PRNGKeyArray | int, elsewhere: bool = False) -> tuple[Channel, ...]:
         """The channels of a problem made dimensionless: in double precision, since an offset may be a thousand times larger
         than what is measured from it, and rounded only then."""
         with jax.enable_x64(True):
             problem = problem.broken(self.breaks) if self.breaks else problem
+            problem = problem.with_times_as_many_points(self.times) if self.times > 1 else problem
             made = problem.elsewhere(key) if elsewhere else problem.channels(key)
             on_host = jax.tree.map(lambda leaf: np.asarray(leaf) if eqx.is_array(leaf) else leaf, _inside(self, made))
         return jax.tree.map(lambda leaf: jnp.asarray(leaf) if eqx.is_array(leaf) else leaf, on_host)  # type: ignore[no-any-return]
@@ -74,7 +94,7 @@ class Scales(eqx.Module):
             jnp.ones_like(units.scale),
             units.unknowns,
         )
-        return Scales(plain, self.sizes, self.breaks)
+        return Scales(plain, self.sizes, self.breaks, self.periods)
 
     def size(self, channel: Channel) -> Float[Array, " k"]:
         """The size of a channel's residuals; at a break that was added, that of what is continuous there."""
@@ -152,6 +172,23 @@ class _Search:
         units = eqx.tree_at(lambda u: (u.scale, u.unknowns), self.units, (jnp.asarray(scale), self._unknowns(scale, sizes)))
         return Scales(units, {name: jnp.asarray(size) for name, size in sizes.items()})
 
+    def periods(self, sizes: Mapping[str, Array]) -> tuple[float, ...]:
+        """How many periods of the functions that the user gave, sources and initial values say, fit into half the box."""
+        known = [(c, channel) for c, channel in zip(self.problem.conditions, self.channels, strict=False) if not channel.given]
+        found = [np.zeros(self.problem.domain.dimension)]
+        for condition, channel in known:
+            target = getattr(condition, "target", None)
+            given = channel.kind in ("equation", "boundary", "initial") and channel.partner is None
+            if given and len(channel.points) >= FEW:
+                found.append(
+                    np.asarray(_wavenumbers(channel, self.units, self._unknown_guesses(), target, sizes[channel.name]))
+                )
+        highest = np.max(np.where(np.isfinite(found), found, 0.0), axis=0)
+        return tuple((np.round(highest / (2 * np.pi), 2)).tolist())
+
+    def _unknown_guesses(self) -> dict[str, Array]:
+        return {name: jnp.asarray(unknown.guess, float) for name, unknown in self.problem.parameters.items()}
+
     def _solution(self, network: AbstractNetwork, scale: np.ndarray) -> Solution:
         """Random fields of the given scales around the offsets, with every unknown at its guess."""
         raw = {
@@ -205,6 +242,30 @@ class _Search:
                 guess = abs(self.guesses[name])
                 units[name] = jnp.asarray(1 / most if most > 0 else guess or 1.0)
         return units
+
+
+@runs_once
+def _wavenumbers(channel: Channel, units: Units, unknowns: dict[str, Array], target: Any) -> Float[Array, " d"]:
+    """How fast what is given in a condition varies along each coordinate of the network: slopes in parts of the variation.
+
+    What is given is what the operator leaves of fields that are zero, and the target where it is a function.
+    """
+    names = channel.operator.names
+    nothing = Jet(jnp.zeros((len(channel.operator.orders), len(names.fields))), channel.operator.orders)
+    aimed = Operator(target, Names((), names.coordinates)) if callable(target) else None
+    empty = Jet(jnp.zeros((1, 0)), ((0,) * len(names.coordinates),))
+
+    def given(inside: Float[Array, " d"]) -> Float[Array, " k"]:
+        x = units.outside(inside)
+        value = channel.operator(nothing, x, unknowns, {})
+        return value if aimed is None else value - aimed(empty, x, {}, {})
+
+    at = units.inside(channel.points)
+    values, slopes = jax.vmap(given)(at), jax.vmap(jax.jacfwd(given))(at)
+    varies = values - jnp.mean(values, axis=0)
+    size = jnp.sqrt(jnp.mean(varies**2, axis=0))
+    rough = jnp.sqrt(jnp.mean(slopes**2, axis=0)) / jnp.where(size > 0, size, 1.0)[:, None]
+    return jnp.max(jnp.where(size[:, None] > NOTHING * usual[:, None], rough, 0.0), axis=0)
 
 
 def _values_of(name: str, channels: Sequence[Channel], kinds: Sequence[str] = ("data", "boundary", "initial")) -> np.ndarray:

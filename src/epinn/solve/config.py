@@ -11,7 +11,6 @@ from jaxtyping import Array, Key, PRNGKeyArray
 
 from ..derivatives.compiled import runs_once
 from ..derivatives.network import MLP, AbstractNetwork, Encoding, Frozen, Pieces, Solution, check_architecture
-from ..derivatives.units import Units
 from ..errors import InputError
 from ..problem.channel import Channel
 from ..problem.domain import Box
@@ -45,7 +44,6 @@ class Base:
     initialisation: str = "xavier"
     fourier: int = 0
     fourier_scale: float = 1.0
-    stretch: float = 0.0
     scale_inputs: bool = False
     output_scale: float = 1.0
     epochs: int = 1_000
@@ -109,21 +107,28 @@ class Base:
         parameters = sum(leaf.size for leaf in jax.tree.leaves(network)) + len(problem.parameters)
         return sum(channel.target.size for channel in self.channels(problem, 0)), parameters
 
-    def network(self, problem: Problem, key: PRNGKeyArray) -> AbstractNetwork:
+    def stretched(self, problem: Problem, scales: Scales | None) -> tuple[float, ...]:
+        """How many times faster than usual a network is to vary along each coordinate, before it is trained: as fast as what is
+        given. Where there is noise nothing is assumed: the prior on the weights would follow."""
+        if scales is None or not scales.periods or any(not isinstance(c.precision, Exact) for c in problem.channels(0)):
+            return ()
+        return scales.stretch if max(scales.stretch) > 1 else ()
+
+    def network(self, problem: Problem, key: PRNGKeyArray, stretch: tuple[float, ...] = ()) -> AbstractNetwork:
         """One with fresh weights for all fields of a problem; where its domain is broken, one for each piece."""
         pieces = problem.domain.pieces
         if len(pieces) == 1:
-            return self._network(problem, key)
-        networks = [self._network(problem, own) for own in jax.random.split(key, len(pieces))]
+            return self._network(problem, key, stretch)
+        networks = [self._network(problem, own, stretch) for own in jax.random.split(key, len(pieces))]
         return Pieces.of(networks, *_boxes(problem.domain, self.dimensionless))
 
-    def _network(self, problem: Problem, key: PRNGKeyArray) -> MLP:
+    def _network(self, problem: Problem, key: PRNGKeyArray, stretch: tuple[float, ...]) -> MLP:
         domain, frequencies = problem.domain, None
         frequency_key, network_key = jax.random.split(key)
         periodic = tuple(domain.axis(name) for name in problem.periodic) if self.dimensionless else ()
         if self.fourier:
             normal = jax.random.normal(frequency_key, (self.fourier, domain.dimension + len(periodic)))
-            frequencies = Frozen(2 * np.pi * self.fourier_scale * normal)
+            frequencies, stretch = Frozen(2 * np.pi * self.fourier_scale * normal), ()
         bounds = (domain.lower, domain.upper) if self.scale_inputs else None
         return MLP.create(
             domain.dimension,
@@ -132,9 +137,18 @@ class Base:
             key=network_key,
             activation=self.activation,
             initialisation=self.initialisation,
-            encoding=Encoding(bounds, frequencies, periodic, Frozen(jnp.asarray(self.stretch)) if self.stretch else None),
+            encoding=Encoding(bounds, frequencies, periodic, _of_inputs(stretch, periodic)),
             output_scale=self.output_scale,
         )
+
+
+def _of_inputs(stretch: tuple[float, ...], periodic: tuple[int, ...]) -> Frozen | None:
+    """The stretch of what the first layer sees: sine and cosine of periodic coordinates come last."""
+    if not stretch:
+        return None
+    others = [value for axis, value in enumerate(stretch) if axis not in periodic]
+    around = [stretch[axis] for axis in periodic]
+    return Frozen(jnp.asarray([*others, *around, *around]))
 
 
 def _boxes(domain: Box, dimensionless: bool) -> tuple[np.ndarray, np.ndarray]:
@@ -147,19 +161,20 @@ def _boxes(domain: Box, dimensionless: bool) -> tuple[np.ndarray, np.ndarray]:
 
 
 def create_solutions(
-    base: Base, problems: Sequence[Problem], keys: Keys, units: Sequence[Units | None] | None = None
+    base: Base, problems: Sequence[Problem], keys: Keys, scales: Sequence[Scales | None] | None = None
 ) -> Solution:
     """Untrained solutions, one per seed, stacked, each in its units."""
-    units = [None] * len(problems) if units is None else units
-    networks = _networks(base, problems[0], keys)
+    scales = [None] * len(problems) if scales is None else scales
+    networks = _networks(base, problems[0], keys, base.stretched(problems[0], scales[0]))
     alone = unstack(networks, len(problems))
+    units = [None if one is None else one.units for one in scales]
     solutions: Solution = stack([p.solution(*made) for p, *made in zip(problems, alone, units, strict=True)])
     return solutions
 
 
 @runs_once
-def _networks(base: Base, problem: Problem, keys: Keys) -> AbstractNetwork:
-    return over_seeds(lambda key: base.network(problem, key), keys)
+def _networks(base: Base, problem: Problem, keys: Keys, stretch: tuple[float, ...]) -> AbstractNetwork:
+    return over_seeds(lambda key: base.network(problem, key, stretch), keys)
 
 
 @runs_once

@@ -131,7 +131,6 @@ def fit_seeds(
         problem.check_same_equations(other)
     point_keys, network_keys, train_keys = purposes(jnp.stack([as_key(key) for key in keys]), 3)
     scales = [base.scales(p) for p in problems]
-    units = [None if found is None else found.units for found in scales]
     channels, elsewhere = (
         tuple(stack([base.channels(*made, elsewhere=other) for made in zip(problems, point_keys, scales, strict=True)]))
         for other in (False, True)
@@ -139,7 +138,7 @@ def fit_seeds(
 
     def start(seeds: Sequence[int], attempt: int) -> Solution:
         some, keys = [problems[i] for i in seeds], network_keys[np.asarray(seeds)]
-        theirs = [units[i] for i in seeds]
+        theirs = [scales[i] for i in seeds]
         if attempt == 0:
             return create_solutions(base, some, keys, theirs)
         return create_solutions(dataclasses.replace(base, initialisation=RESTART), some, fold_in(keys, attempt), theirs)
@@ -148,7 +147,7 @@ def fit_seeds(
 
     def candidates(number: int) -> tuple[Channel, ...]:
         parts = zip(problems, fold_in(point_keys, number + 1), scales, strict=True)
-        return tuple(stack([base.channels(p.with_denser_points(CANDIDATES), key, one) for p, key, one in parts]))
+        return tuple(stack([base.channels(p.with_many_points(CANDIDATES), key, one) for p, key, one in parts]))
 
     moves = scales[0] is not None and prior is None and not problem.points.resample
     task = Task(
@@ -192,7 +191,7 @@ def scales_for(solution: Solution, problem: Problem) -> Scales | None:
     """What makes a problem dimensionless, with the units that a trained solution has already."""
     if solution.units is None:
         return None
-    return Scales(solution.units, Scales.of(problem).sizes, windows_of(solution))
+    return dataclasses.replace(Scales.of(problem), units=solution.units, breaks=windows_of(solution))
 
 
 def estimated_channels(

@@ -102,7 +102,7 @@ class _Stretch:
     def candidates(self, before: Solution | None, number: int) -> tuple[Channel, ...]:
         """The same conditions at many other points."""
         many = copy.copy(self)
-        many.problems = [problem.with_denser_points(CANDIDATES) for problem in self.problems]
+        many.problems = [problem.with_many_points(CANDIDATES) for problem in self.problems]
         many.keys = fold_in(self.keys, number + 1)
         return many.channels(before)
 
@@ -111,7 +111,7 @@ class _Stretch:
         here = self._made(self.scales, elsewhere)
         handed = here
         if before is not None:
-            theirs = [Scales(_units(before, i), one.sizes) for i, one in enumerate(self.scales)]
+            theirs = [dataclasses.replace(one, units=_units(before, i)) for i, one in enumerate(self.scales)]
             handed = _values(self._made(theirs, elsewhere), before)
         return tuple(
             dataclasses.replace(channel, target=other.target, target_moves=False) if channel.kind == "initial" else channel
@@ -124,7 +124,7 @@ class _Stretch:
 
 
 def _fit_window(task: Task, own: _Stretch, before: Solution | None, keys: Keys, number: int) -> list[Fit]:
-    begin = create_solutions(task.base, own.problems, keys, [one.units for one in own.scales])
+    begin = create_solutions(task.base, own.problems, keys, own.scales)
     label = f"window {number} from {TIME} = {own.problems[0].domain.lower[own.problems[0].domain.axis(TIME)]:.3g}"
     return fit_once(
         dataclasses.replace(
@@ -161,7 +161,7 @@ def _joined(task: Task, scales: Sequence[Scales], windows: Sequence[Window], poi
         middle, half = _boxes(problem.domain, windows)
         network = Pieces.of([solutions_of[i].network for solutions_of in every], middle, half, breaks)
         solutions.append(problem.solution(network, one.units))
-    whole = [Scales(one.units, one.sizes, {TIME: breaks}) for one in scales]
+    whole = [dataclasses.replace(one, breaks={TIME: breaks}) for one in scales]
     channels, elsewhere = (
         tuple(
             stack(
@@ -210,7 +210,7 @@ def _shifted(scales: Scales, domain: Box, begin: float, end: float) -> Scales:
     """The same scales with time from -1 to 1 in a window."""
     axis, units = domain.axis(TIME), scales.units
     middle, half = units.middle.at[axis].set((begin + end) / 2), units.half.at[axis].set((end - begin) / 2)
-    return Scales(eqx.tree_at(lambda u: (u.middle, u.half), units, (middle, half)), scales.sizes)
+    return dataclasses.replace(scales, units=eqx.tree_at(lambda u: (u.middle, u.half), units, (middle, half)))
 
 
 def _units(solution: Solution, seed: int) -> Units:

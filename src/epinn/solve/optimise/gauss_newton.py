@@ -1,9 +1,9 @@
 """Gauss-Newton with Levenberg-Marquardt damping on the whitened residuals r / sigma, in float64.
 
 A step solves (J'J + damping) step = -J'r in the smaller of its two forms: with as many unknowns as there are parameters, or,
-by the identity J'(JJ' + damping)^-1, with as many as there are rows. Where J is formed, the curvature of the residuals along the
-step bends it (geodesic acceleration): with the same factor at hand this costs little, and a third of the steps do. Above a few
-thousand of both a step is solved by conjugate gradients, without ever forming J. Hundreds of such steps do what takes a
+by the identity J'(JJ' + damping)^-1, with as many as there are rows. Where J is formed, the curvature of the residuals along
+the step bends it (geodesic acceleration): with the same factor at hand this costs little, and a third of the steps do. Above a
+few thousand of both a step is solved by conjugate gradients, without ever forming J. Hundreds of such steps do what takes a
 first-order method a hundred thousand.
 """
 
