@@ -245,7 +245,9 @@ class _Search:
 
 
 @runs_once
-def _wavenumbers(channel: Channel, units: Units, unknowns: dict[str, Array], target: Any) -> Float[Array, " d"]:
+def _wavenumbers(
+    channel: Channel, units: Units, unknowns: dict[str, Array], target: Any, usual: Float[Array, " k"]
+) -> Float[Array, " d"]:
     """How fast what is given in a condition varies along each coordinate of the network: slopes in parts of the variation.
 
     What is given is what the operator leaves of fields that are zero, and the target where it is a function.
