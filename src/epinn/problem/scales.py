@@ -59,15 +59,15 @@ class Scales(eqx.Module):
         with jax.enable_x64(True):
             search = _Search(problem)
             found = search.scales()
-            periods = search.periods(found.sizes)
+            periods = search.periods(found.sizes) if search.is_exact else ()
             on_host = jax.tree.map(np.asarray, found)
         rounded: Scales = jax.tree.map(lambda leaf: jnp.asarray(leaf, float), on_host)
         return dataclasses.replace(rounded, periods=periods)
 
     @property
     def stretch(self) -> tuple[float, ...]:
-        """How many times faster than usual the fields are expected to vary along each coordinate."""
-        return tuple(max(1.0, periods) for periods in self.periods)
+        """How many times faster than usual the fields are expected to vary along each coordinate; nothing if no faster."""
+        return tuple(max(1.0, periods) for periods in self.periods) if max(self.periods, default=0.0) > 1 else ()
 
     @property
     def times(self) -> int:
@@ -79,7 +79,8 @@ class Scales(eqx.Module):
         than what is measured from it, and rounded only then."""
         with jax.enable_x64(True):
             problem = problem.broken(self.breaks) if self.breaks else problem
-            problem = problem.with_times_as_many_points(self.times) if self.times > 1 else problem
+            chosen = problem.points.collocation is not None or problem.points.boundary is not None
+            problem = problem if chosen or self.times == 1 else problem.with_times_as_many_points(self.times)
             made = problem.elsewhere(key) if elsewhere else problem.channels(key)
             on_host = jax.tree.map(lambda leaf: np.asarray(leaf) if eqx.is_array(leaf) else leaf, _inside(self, made))
         return jax.tree.map(lambda leaf: jnp.asarray(leaf) if eqx.is_array(leaf) else leaf, on_host)  # type: ignore[no-any-return]
@@ -171,6 +172,11 @@ class _Search:
         sizes = {c.name: _row_sizes(c, size) for c, size in zip(self.channels, np.split(left, ends[:-1]), strict=True)}
         units = eqx.tree_at(lambda u: (u.scale, u.unknowns), self.units, (jnp.asarray(scale), self._unknowns(scale, sizes)))
         return Scales(units, {name: jnp.asarray(size) for name, size in sizes.items()})
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether there is no noise: otherwise the number of points, and a prior on functions, are part of what is known."""
+        return all(isinstance(channel.precision, Exact) for channel in self.channels)
 
     def periods(self, sizes: Mapping[str, Array]) -> tuple[float, ...]:
         """How many periods of the functions that the user gave, sources and initial values say, fit into half the box."""

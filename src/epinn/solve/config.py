@@ -107,13 +107,6 @@ class Base:
         parameters = sum(leaf.size for leaf in jax.tree.leaves(network)) + len(problem.parameters)
         return sum(channel.target.size for channel in self.channels(problem, 0)), parameters
 
-    def stretched(self, problem: Problem, scales: Scales | None) -> tuple[float, ...]:
-        """How many times faster than usual a network is to vary along each coordinate, before it is trained: as fast as what is
-        given. Where there is noise nothing is assumed: the prior on the weights would follow."""
-        if scales is None or not scales.periods or any(not isinstance(c.precision, Exact) for c in problem.channels(0)):
-            return ()
-        return scales.stretch if max(scales.stretch) > 1 else ()
-
     def network(self, problem: Problem, key: PRNGKeyArray, stretch: tuple[float, ...] = ()) -> AbstractNetwork:
         """One with fresh weights for all fields of a problem; where its domain is broken, one for each piece."""
         pieces = problem.domain.pieces
@@ -165,7 +158,7 @@ def create_solutions(
 ) -> Solution:
     """Untrained solutions, one per seed, stacked, each in its units."""
     scales = [None] * len(problems) if scales is None else scales
-    networks = _networks(base, problems[0], keys, base.stretched(problems[0], scales[0]))
+    networks = _networks(base, problems[0], keys, () if scales[0] is None else scales[0].stretch)
     alone = unstack(networks, len(problems))
     units = [None if one is None else one.units for one in scales]
     solutions: Solution = stack([p.solution(*made) for p, *made in zip(problems, alone, units, strict=True)])
