@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from .problem.conditions import Constant, Data, Dirichlet, Equation, Initial, Neumann, Periodic, Robin
     from .problem.context import Points
     from .problem.domain import Box
+    from .problem.field import Field
     from .problem.problem import Problem
     from .problem.shorthand import Normal, Unknown
     from .progress import Progress
@@ -47,6 +48,7 @@ _HOMES = {
     "derivatives.memory": ("limited_to",),
     "derivatives.network": ("Solution",),
     "problem.domain": ("Box",),
+    "problem.field": ("Field",),
     "problem.conditions": ("Constant", "Data", "Dirichlet", "Equation", "Initial", "Neumann", "Periodic", "Robin"),
     "problem.context": ("Points",),
     "problem.problem": ("Problem",),

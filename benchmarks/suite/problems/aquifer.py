@@ -21,9 +21,9 @@ WELLS = np.linspace(20, 980, 25)
 def problem(seed: int) -> epinn.Problem:
     return epinn.Problem(
         name="aquifer",
-        domain=epinn.Box(x=(0, LENGTH)),
+        domain=epinn.Box(x=(0, BETWEEN, LENGTH)),
         fields="h",
-        equation=lambda h, x, K1, K2: jnp.where(x < BETWEEN, K1, K2) * THICKNESS * h.xx + RECHARGE,  # noqa: N803  (as on paper)
+        equation=lambda h, x, K1, K2: (h.x * jnp.where(x < BETWEEN, K1, K2) * THICKNESS).x + RECHARGE,  # noqa: N803  (as on paper)
         boundary=[epinn.Dirichlet(LEFT, on="x=0"), epinn.Dirichlet(RIGHT, on="x=1000")],
         data=epinn.Data(WELLS, measured(seed), sigma=SIGMA),
         unknowns={"K1": epinn.Unknown(guess=3.0, positive=True), "K2": epinn.Unknown(guess=3.0, positive=True)},

@@ -152,6 +152,27 @@ class MLP(AbstractNetwork):
         return affine(self.weights[-1], self.biases[-1], self.features(x, masks)) * self.output_scale
 
 
+class Parts(AbstractNetwork):
+    """Networks for some fields each, of some coordinates each."""
+
+    networks: tuple[AbstractNetwork, ...]
+    axes: tuple[tuple[int, ...], ...] = eqx.field(static=True)  # the coordinates that each of them sees
+    columns: tuple[tuple[int, ...], ...] = eqx.field(static=True)  # the fields that each of them gives
+
+    def features(self, x: Value) -> Value:
+        return join([network.features(_components(x, axes)) for network, axes in zip(self.networks, self.axes, strict=True)])
+
+    def __call__(self, x: Value) -> Value:
+        every = join([network(_components(x, axes)) for network, axes in zip(self.networks, self.axes, strict=True)])
+        return _components(every, tuple(np.argsort([column for part in self.columns for column in part]).tolist()))
+
+
+def _components(x: Value, chosen: tuple[int, ...]) -> Value:
+    """Some of the components, in that order."""
+    places = np.asarray(chosen)
+    return Jet(x.stack[..., places], x.orders) if isinstance(x, Jet) else x[..., places]
+
+
 class Pieces(AbstractNetwork):
     """Networks side by side, each for a box of its own, whose coordinates it sees from -1 to 1."""
 

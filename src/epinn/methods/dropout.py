@@ -23,7 +23,7 @@ from ..problem.channel import Channel, residuals
 from ..progress import Progress
 from ..solve.config import create_solutions, purposes
 from ..solve.optimise.objective import Objective
-from ..solve.pinn import Pinn
+from ..solve.pinn import Pinn, scales_for
 from ..solve.seeds import Keys, stack, unstack
 from ..solve.stages import train_solution
 from .method import Method, Traits
@@ -107,8 +107,9 @@ class DropoutMethod(Method):
         if self.during == "prediction":
             return [Posterior(DropoutSampler(pinn.solution, self.rate), pinn.problem, self.name) for pinn in pinns]
         init_keys, train_keys = purposes(keys, 2)
+        scales = [scales_for(pinn.solution, pinn.problem) for pinn in pinns]
         outcome, solution = train_solution(
-            create_solutions(pinns[0].base, [p.problem for p in pinns], init_keys, [p.solution.units for p in pinns]),
+            create_solutions(pinns[0].base, [p.problem for p in pinns], init_keys, scales),
             stack([pinn.channels for pinn in pinns]),
             problem,
             objective=functools.partial(DropoutObjective, rate=self.rate),

@@ -18,7 +18,7 @@ from ..derivatives.network import Solution, trainable
 from ..problem.channel import Channel, log_likelihood, residuals
 from ..problem.precision import Exact, UnknownNoise
 from ..solve.config import create_solutions
-from ..solve.pinn import Pinn, bayesian_prior
+from ..solve.pinn import Pinn, bayesian_prior, scales_for
 from ..solve.seeds import Keys, over_seeds, stack, unraveller, unstack
 from .sampler import Members
 
@@ -130,8 +130,8 @@ def fresh(pinns: Sequence[Pinn], targets: Target, keys: Keys, chains: int) -> Fl
     """Positions of networks as they are before training."""
     chain_keys = jax.vmap(lambda key: jax.random.split(key, chains))(keys)
     problems = [pinn.problem for pinn in pinns]
-    units = [pinn.solution.units for pinn in pinns]
-    made = [trainable(create_solutions(pinns[0].base, problems, chain_keys[:, c], units))[0] for c in range(chains)]
+    scales = [scales_for(pinn.solution, pinn.problem) for pinn in pinns]
+    made = [trainable(create_solutions(pinns[0].base, problems, chain_keys[:, c], scales))[0] for c in range(chains)]
     return jnp.stack([_vectors(Position(parameters, targets.center.log_sigma)) for parameters in made], axis=1)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import numpy as np
+import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
 from .channel import Channel, Kind
@@ -43,9 +43,8 @@ class Joint(Condition):
         side = Box(**{**ends, self.along: (self.at, domain.upper[axis])}).broken(
             {name: inner for name, inner in zip(domain.coordinates, domain.breaks, strict=True) if name != self.along}
         )
-        points = np.asarray(context.on_faces(side.faces(self.along)[:1], key), float)
-        step = np.zeros(domain.dimension)
-        step[axis] = BESIDE * (domain.upper[axis] - domain.lower[axis])
+        points = context.on_faces(side.faces(self.along)[:1], key)
+        step = jnp.zeros(domain.dimension).at[axis].set(BESIDE * (domain.upper[axis] - domain.lower[axis]))
         return make_channel(
             self, context, self.function, 0.0, points - step, partner=points + step, sampled=True, flux=self.flux
         )

@@ -22,6 +22,7 @@ from .condition import Condition
 from .conditions import Constant, Data, Periodic
 from .context import Context, Points
 from .domain import Box
+from .field import Field
 from .joints import joints
 from .precision import UnknownNoise
 from .sameness import same_value
@@ -52,8 +53,9 @@ class Problem:
     """Everything that is known about a solution.
 
     `equation`, `boundary`, `initial`, `data` and `extra` each take one condition, a list, or a dictionary of them by name; a
-    plain function is an equation, a plain number a Dirichlet value. Fields named in `positive` are positive everywhere.
-    `exact` is a function of the coordinates by name, with one value per field. `name` is what reports call the problem.
+    plain function is an equation, a plain number a Dirichlet value. `fields` are names, or `Field` for one with a network of
+    its own; those named in `positive` are positive everywhere. `exact` is a function of the coordinates by name, with one value
+    per field. `name` is what reports call the problem.
     """
 
     domain: Box
@@ -74,6 +76,8 @@ class Problem:
         for name in ("fields", "positive"):
             given = getattr(self, name)
             self._set(name, (given,) if isinstance(given, str) else tuple(given))
+        for own in self.networks:
+            own.axes(self.domain.coordinates)  # refuses what is no coordinate
         for name in self.positive:
             if name not in self.fields:
                 raise unknown_name("field", name, self.fields)
@@ -129,6 +133,11 @@ class Problem:
     def names(self) -> Names:
         """What operators may ask for."""
         return Names(tuple(self.fields), self.domain.coordinates, tuple(self.unknowns), tuple(self.positive))
+
+    @property
+    def networks(self) -> tuple[Field, ...]:
+        """The fields that have a network of their own."""
+        return tuple(name for name in self.fields if isinstance(name, Field))
 
     @property
     def periodic(self) -> tuple[str, ...]:
@@ -196,7 +205,10 @@ class Problem:
 
         Names of the problems, exact solutions and held-out measurements take no part in training, and may differ.
         """
-        mine, its = ((p.context, p.conditions, p.points, p.disturbance, _starts(p.parameters)) for p in (self, other))
+        mine, its = (
+            (p.context, [vars(own) for own in p.networks], p.conditions, p.points, p.disturbance, _starts(p.parameters))
+            for p in (self, other)
+        )
         return same_value(mine, its)
 
     def check_same_equations(self, other: "Problem") -> None:

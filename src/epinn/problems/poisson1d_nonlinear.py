@@ -15,7 +15,7 @@ DIFFUSION, REACTION = 0.01, 0.7
 
 
 def equation(u: Quantity, x: Array) -> Quantity:
-    return DIFFUSION * (u.xx - exact_xx(x)) + REACTION * (jnp.tanh(u) - jnp.tanh(exact(x)))  # type: ignore[arg-type]
+    return DIFFUSION * (u.xx - exact_xx(x)) + REACTION * (jnp.tanh(u) - jnp.tanh(exact(x)))  # type: ignore[arg-type,no-any-return]
 
 
 def poisson1d_nonlinear(

@@ -1,5 +1,6 @@
 """Settings of the base PINN, and what they make: networks, untrained solutions, channels."""
 
+import dataclasses
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,10 +11,11 @@ import numpy as np
 from jaxtyping import Array, Key, PRNGKeyArray
 
 from ..derivatives.compiled import runs_once
-from ..derivatives.network import MLP, AbstractNetwork, Encoding, Frozen, Pieces, Solution, check_architecture
+from ..derivatives.network import MLP, AbstractNetwork, Encoding, Frozen, Parts, Pieces, Solution, check_architecture
 from ..errors import InputError
 from ..problem.channel import Channel
-from ..problem.domain import Box
+from ..problem.domain import TIME, Box
+from ..problem.field import Field
 from ..problem.precision import Exact
 from ..problem.problem import Problem
 from ..problem.scales import Scales
@@ -107,30 +109,56 @@ class Base:
         parameters = sum(leaf.size for leaf in jax.tree.leaves(network)) + len(problem.parameters)
         return sum(channel.target.size for channel in self.channels(problem, 0)), parameters
 
-    def network(self, problem: Problem, key: PRNGKeyArray, stretch: tuple[float, ...] = ()) -> AbstractNetwork:
+    def network(
+        self, problem: Problem, key: PRNGKeyArray, stretch: tuple[float, ...] = (), windows: tuple[float, ...] = ()
+    ) -> AbstractNetwork:
         """One with fresh weights for all fields of a problem; where its domain is broken, one for each piece."""
         pieces = problem.domain.pieces
         if len(pieces) == 1:
             return self._network(problem, key, stretch)
         networks = [self._network(problem, own, stretch) for own in jax.random.split(key, len(pieces))]
-        return Pieces.of(networks, *_boxes(problem.domain, self.dimensionless))
+        return Pieces.of(networks, *_boxes(problem.domain, self.dimensionless), windows)
 
-    def _network(self, problem: Problem, key: PRNGKeyArray, stretch: tuple[float, ...]) -> MLP:
+    def _network(self, problem: Problem, key: PRNGKeyArray, stretch: tuple[float, ...]) -> AbstractNetwork:
+        """One network for all fields, but for those that have one of their own."""
+        every = tuple(range(problem.domain.dimension))
+        shared = tuple(i for i, name in enumerate(problem.fields) if not isinstance(name, Field))
+        if len(shared) == len(problem.fields):
+            return self._dense(problem, key, stretch, every, len(shared))
+        parts = [(every, shared, self)] if shared else []
+        for own in problem.networks:
+            hidden = self.hidden if own.hidden is None else own.hidden
+            base = dataclasses.replace(self, hidden=hidden, activation=own.activation or self.activation)
+            parts.append((own.axes(problem.domain.coordinates), (problem.fields.index(own),), base))
+        networks = [
+            base._dense(problem, one, stretch, axes, len(columns))
+            for one, (axes, columns, base) in zip(jax.random.split(key, len(parts)), parts, strict=True)
+        ]
+        return Parts(tuple(networks), tuple(axes for axes, _, _ in parts), tuple(columns for _, columns, _ in parts))
+
+    def _dense(
+        self, problem: Problem, key: PRNGKeyArray, stretch: tuple[float, ...], axes: tuple[int, ...], fields: int
+    ) -> MLP:
+        """A network for so many fields of the coordinates in `axes`."""
         domain, frequencies = problem.domain, None
         frequency_key, network_key = jax.random.split(key)
-        periodic = tuple(domain.axis(name) for name in problem.periodic) if self.dimensionless else ()
+        around = [domain.axis(name) for name in problem.periodic] if self.dimensionless else []
+        periodic = tuple(place for place, axis in enumerate(axes) if axis in around)
+        stretch = tuple(stretch[axis] for axis in axes) if stretch else ()
         if self.fourier:
-            normal = jax.random.normal(frequency_key, (self.fourier, domain.dimension + len(periodic)))
+            normal = jax.random.normal(frequency_key, (self.fourier, len(axes) + len(periodic)))
             frequencies, stretch = Frozen(2 * np.pi * self.fourier_scale * normal), ()
-        bounds = (domain.lower, domain.upper) if self.scale_inputs else None
+        bounds = tuple(tuple(end[axis] for axis in axes) for end in (domain.lower, domain.upper))
         return MLP.create(
-            domain.dimension,
+            len(axes),
             self.hidden,
-            len(problem.fields),
+            fields,
             key=network_key,
             activation=self.activation,
             initialisation=self.initialisation,
-            encoding=Encoding(bounds, frequencies, periodic, _of_inputs(stretch, periodic)),
+            encoding=Encoding(
+                (bounds[0], bounds[1]) if self.scale_inputs else None, frequencies, periodic, _of_inputs(stretch, periodic)
+            ),
             output_scale=self.output_scale,
         )
 
@@ -158,7 +186,11 @@ def create_solutions(
 ) -> Solution:
     """Untrained solutions, one per seed, stacked, each in its units."""
     scales = [None] * len(problems) if scales is None else scales
-    networks = _networks(base, problems[0], keys, () if scales[0] is None else scales[0].stretch)
+    problem, first = problems[0], scales[0]
+    if first is None:
+        networks = _networks(base, problem, keys, (), ())
+    else:
+        networks = _networks(base, problem.broken(first.breaks), keys, first.stretch, first.breaks.get(TIME, ()))
     alone = unstack(networks, len(problems))
     units = [None if one is None else one.units for one in scales]
     solutions: Solution = stack([p.solution(*made) for p, *made in zip(problems, alone, units, strict=True)])
@@ -166,8 +198,10 @@ def create_solutions(
 
 
 @runs_once
-def _networks(base: Base, problem: Problem, keys: Keys, stretch: tuple[float, ...]) -> AbstractNetwork:
-    return over_seeds(lambda key: base.network(problem, key, stretch), keys)
+def _networks(
+    base: Base, problem: Problem, keys: Keys, stretch: tuple[float, ...], windows: tuple[float, ...]
+) -> AbstractNetwork:
+    return over_seeds(lambda key: base.network(problem, key, stretch, windows), keys)
 
 
 @runs_once

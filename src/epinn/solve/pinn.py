@@ -149,22 +149,14 @@ def fit_seeds(
         parts = zip(problems, fold_in(point_keys, number + 1), scales, strict=True)
         return tuple(stack([base.channels(p.with_many_points(CANDIDATES), key, one) for p, key, one in parts]))
 
-    moves = scales[0] is not None and prior is None and not problem.points.resample
-    task = Task(
-        base,
-        problems,
-        channels,
-        elsewhere,
-        prior,
-        train_keys,
-        weights,
-        report,
-        candidates=candidates if moves else None,
-    )
-    if base.trains and scales[0] is not None and can_march(problem, channels):
+    task = Task(base, problems, channels, elsewhere, prior, train_keys, weights, report)
+    known = [found for found in scales if found is not None]
+    if known and prior is None and not problem.points.resample:
+        task = dataclasses.replace(task, candidates=candidates)
+    if base.trains and known and can_march(problem, channels):
         fits = fit_once(dataclasses.replace(task, base=briefly(base)), start(range(len(problems)), 0))
         if any(found.largest > SOLVED for found in fits):
-            fits = fit_in_windows(task, scales, point_keys, network_keys)
+            fits = fit_in_windows(task, known, point_keys, network_keys)
     else:
         fits = fit_with_restarts(task, start)
     return [_pinn(*found, base, weights) for found in zip(fits, problems, point_keys, strict=True)]

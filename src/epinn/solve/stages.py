@@ -25,6 +25,7 @@ from .refine import where_most_is_left
 from .seeds import Keys, chosen, unstack
 
 REFINEMENTS = 4  # times that points are moved to where most is left, at most
+WORTHWHILE = 0.8  # of the largest residual, if moving them has left more than that it is not done again
 ROUNDS = {UnknownNoise: 4, Exact: 2}  # sigma that nobody gave is estimated from what a fit leaves over, the fit repeated
 
 
@@ -144,9 +145,14 @@ def fit_once(task: Task, solution: Solution) -> list[Fit]:
     judges = first_guess(task.elsewhere, solution)
     newton, solution, final = _newton(task, solution)
     misfit = Misfit.of(judges, solution)
-    for i in range(REFINEMENTS if task.candidates and newton and base.newton else 0):
-        if not misfit.is_left_between(Misfit.of(task.channels, solution)):
+    largest = np.full(size, np.inf)
+    for i in range(REFINEMENTS if newton and base.newton else 0):
+        if task.candidates is None:
             break
+        now = np.asarray([misfit.largest(seed) for seed in range(size)])
+        if not misfit.is_left_between(Misfit.of(task.channels, solution)) or np.all(now > WORTHWHILE * largest):
+            break
+        largest = now
         moved = where_most_is_left(task.channels, task.candidates(i), solution, fold_in(task.keys, i))
         further = dataclasses.replace(task, channels=moved, round=i + 1)
         more, solution, final = _newton(further, solution)

@@ -124,12 +124,15 @@ class _Stretch:
 
 
 def _fit_window(task: Task, own: _Stretch, before: Solution | None, keys: Keys, number: int) -> list[Fit]:
-    begin = create_solutions(task.base, own.problems, keys, own.scales)
+    base, begin = briefly(task.base), create_solutions(task.base, own.problems, keys, own.scales)
+    if before is not None:  # what comes next is not unlike what was
+        base = dataclasses.replace(base, epochs=0, polish=0)
+        begin = eqx.tree_at(lambda solution: solution.network, begin, before.network)
     label = f"window {number} from {TIME} = {own.problems[0].domain.lower[own.problems[0].domain.axis(TIME)]:.3g}"
     return fit_once(
         dataclasses.replace(
             task,
-            base=briefly(task.base),
+            base=base,
             problems=own.problems,
             channels=own.channels(before),
             elsewhere=own.channels(before, elsewhere=True),

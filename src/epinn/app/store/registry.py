@@ -8,7 +8,7 @@ from typing import Any
 
 import equinox as eqx
 
-from ...derivatives.network import MLP, Encoding, Frozen, Pieces, Solution
+from ...derivatives.network import MLP, Encoding, Frozen, Parts, Pieces, Solution
 from ...derivatives.units import Units
 from ...errors import InputError
 from ...interop.network.imported import Imported
@@ -26,6 +26,7 @@ FORMAT = 2  # of the files that are written now
 CLASSES: dict[str, type[eqx.Module]] = {
     "solution": Solution,
     "mlp": MLP,
+    "parts": Parts,
     "pieces": Pieces,
     "encoding": Encoding,
     "frozen": Frozen,
