@@ -62,7 +62,7 @@ class Context:
 
     def collocation(self, key: PRNGKeyArray) -> Float[Array, "n d"]:
         """Points in the interior: so many in every piece of the domain, or so many in all if the user said how many."""
-        pieces = self.domain.pieces
+        pieces = self.domain.zones
         n = self._number(self.points.collocation, COLLOCATION.get(self.domain.dimension, 4096), len(pieces))
         return jnp.concatenate(
             [piece.points(n, self.sampling, key=own) for piece, own in zip(pieces, _keys(key, len(pieces)), strict=True)]

@@ -15,6 +15,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from ..errors import InputError, shown, unknown_name
 
+BESIDE = 1e-5  # of the length of the domain: so far from a break is next to it, on one side
 TIME = "t"  # the coordinate that carries the initial condition; all others are space
 
 Sampling = Literal["grid", "uniform", "latin", "sobol"]
@@ -72,6 +73,24 @@ class Box(eqx.Module):
     def space(self) -> tuple[str, ...]:
         """The coordinates without time."""
         return tuple(name for name in self.coordinates if name != TIME)
+
+    @property
+    def zones(self) -> list["Box"]:
+        """The pieces, a little apart from each other: in single precision nobody can tell on which side of a break a point on
+        it is, and the equation and the network might not agree."""
+        gaps = [BESIDE * (high - low) for low, high in zip(self.lower, self.upper, strict=True)]
+
+        def apart(low: float, high: float, axis: int) -> tuple[float, float]:
+            return (
+                low if low == self.lower[axis] else low + gaps[axis],
+                high if high == self.upper[axis] else high - gaps[axis],
+            )
+
+        ends = [zip(piece.lower, piece.upper, strict=True) for piece in self.pieces]
+        return [
+            Box(**{name: apart(*pair, axis) for axis, (name, pair) in enumerate(zip(self.coordinates, pairs, strict=True))})
+            for pairs in ends
+        ]
 
     def axis(self, name: str) -> int:
         """The place of a coordinate among all."""
@@ -142,8 +161,8 @@ class Face(eqx.Module):
     @property
     def pieces(self) -> list["Face"]:
         """The parts of the face between the breaks of its box."""
-        touching = [piece for piece in self.box.pieces if self.position in (piece.lower[self.axis], piece.upper[self.axis])]
-        return [Face(piece, self.axis, self.at_upper) for piece in touching]
+        touching = [zone for zone in self.box.zones if self.position in (zone.lower[self.axis], zone.upper[self.axis])]
+        return [Face(zone, self.axis, self.at_upper) for zone in touching]
 
     @property
     def outward(self) -> float:

@@ -14,10 +14,8 @@ from jaxtyping import PRNGKeyArray
 from .channel import Channel, Kind
 from .condition import Condition, make_channel
 from .context import Context
-from .domain import Box
+from .domain import BESIDE, Box
 from .operators import Traces
-
-BESIDE = 1e-5  # of the length of the domain: so close to a break, on either side, its conditions are looked at
 
 
 @dataclass(frozen=True, eq=False)
