@@ -156,3 +156,18 @@ def test_positive_unknowns_are_kept_as_logarithms():
 def test_a_solution_is_called_at_many_points():
     mlp, points = created(), jnp.asarray(RNG.normal(size=(6, 2)))
     np.testing.assert_allclose(Solution(mlp)(points), np.stack([eqx.filter_jit(mlp)(x) for x in points]), rtol=1e-5, atol=1e-6)
+
+
+def test_a_periodic_coordinate_goes_around():
+    encoding = Encoding(periodic=(1,))
+    assert encoding.size(3) == 4
+    x = jnp.asarray([0.3, -1.0, 0.7])
+    np.testing.assert_allclose(encoding(x), [0.3, 0.7, 0.0, -1.0], atol=1e-6)
+    np.testing.assert_allclose(encoding(x), encoding(x.at[1].set(1.0)), atol=1e-6)
+
+
+def test_a_stretched_network_bends_everywhere():
+    network = MLP.create(1, (200,), 1, key=jax.random.key(0), encoding=Encoding(stretch=Frozen(jnp.asarray([10.0]))))
+    centers = -network.biases[0] / network.weights[0][:, 0] / 10  # where units change their sign
+    assert np.all(np.abs(centers) <= 1 + 1e-5)
+    assert np.std(centers) == pytest.approx(1 / np.sqrt(3), rel=0.2)

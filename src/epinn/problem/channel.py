@@ -49,6 +49,11 @@ class Channel(eqx.Module):
     linear: bool = eqx.field(static=True, default=False)  # so that an offset of the fields can be taken off the targets
     size: Float[Array, "*seeds n k"] | None = None  # of the residuals in the user's units, once they are dimensionless
 
+    def at(self, places: Any) -> "Channel":
+        """This channel at some of its points, by their places; sigma stays."""
+        parts = {name: getattr(self, name) for name in ("points", "target", "given", "partner", "size")}
+        return dataclasses.replace(self, **jax.tree.map(lambda leaf: leaf[places], parts))
+
     def moved_to(self, other: "Channel") -> "Channel":
         """This channel at the points of another, with everything else its own."""
         target = other.target if self.target_moves else self.target

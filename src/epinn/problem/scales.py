@@ -38,6 +38,7 @@ TRIED = 65  # scales at once
 DECADES = 16  # either way, of the scales that are tried
 FEW = 16  # points of a condition are too few to see how fast what it gives varies
 NOTHING = 0.01  # of the size of a condition's terms: what varies by less is taken not to vary
+MOST_ROWS = 6000  # of a problem in windows, where each has points of its own
 MOST_POINTS = 8  # times as many as usual
 BEYOND = 10.0  # times the range of its given values is as much as a field is taken to vary, if the equation has guesses in it
 
@@ -82,6 +83,7 @@ class Scales(eqx.Module):
             chosen = problem.points.collocation is not None or problem.points.boundary is not None
             problem = problem if chosen or self.times == 1 else problem.with_times_as_many_points(self.times)
             made = problem.elsewhere(key) if elsewhere else problem.channels(key)
+            made = thinned(made, MOST_ROWS) if self.breaks else made
             on_host = jax.tree.map(lambda leaf: np.asarray(leaf) if eqx.is_array(leaf) else leaf, _inside(self, made))
         return jax.tree.map(lambda leaf: jnp.asarray(leaf) if eqx.is_array(leaf) else leaf, on_host)  # type: ignore[no-any-return]
 
@@ -110,6 +112,18 @@ class Scales(eqx.Module):
                 for field, along in function.parts
             ]
         )
+
+
+def thinned(channels: tuple[Channel, ...], rows: int) -> tuple[Channel, ...]:
+    """Channels at fewer points, chosen at random, where they have more rows in all than can be looked at together."""
+    share = rows / sum(channel.target.size for channel in channels)
+    random = np.random.default_rng(0)
+
+    def fewer(channel: Channel) -> Channel:
+        n = len(channel.points)
+        return channel.at(np.sort(random.permutation(n)[: max(1, int(share * n))])) if channel.sampled else channel
+
+    return channels if share >= 1 else tuple(fewer(channel) for channel in channels)
 
 
 @runs_once
@@ -293,13 +307,7 @@ def _values_of(name: str, channels: Sequence[Channel], kinds: Sequence[str] = ("
 def _few(channel: Channel) -> Channel:
     """A channel at some of its points."""
     n = len(channel.points)
-    some = np.unique(np.linspace(0, n - 1, min(n, POINTS)).astype(int))
-
-    def chosen(leaf: Array) -> Array:
-        return jnp.asarray(np.asarray(leaf)[some]) if eqx.is_array(leaf) and leaf.shape[:1] == (n,) else leaf
-
-    parts = {name: jax.tree.map(chosen, getattr(channel, name)) for name in ("points", "target", "given", "partner")}
-    return dataclasses.replace(channel, **parts)
+    return channel.at(np.unique(np.linspace(0, n - 1, min(n, POINTS)).astype(int)))
 
 
 def _row_sizes(channel: Channel, size: np.ndarray) -> np.ndarray:

@@ -41,5 +41,4 @@ def _drawn(channel: Channel, candidates: Channel, left: Float[Array, "n k"], key
     weights = size / jnp.maximum(jnp.mean(size), 1e-30) + UNIFORM
     scores = jnp.log(weights) + jax.random.gumbel(key, weights.shape)  # the largest ones are draws without replacement
     chosen = jax.lax.top_k(scores, len(channel.points))[1]
-    parts = {name: getattr(candidates, name) for name in ("points", "target", "given", "partner", "size")}
-    return dataclasses.replace(channel, **jax.tree.map(lambda leaf: leaf[chosen], parts))
+    return dataclasses.replace(candidates.at(chosen), precision=channel.precision, target_moves=channel.target_moves)

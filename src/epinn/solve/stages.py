@@ -15,6 +15,7 @@ from ..problem.precision import Exact, UnknownNoise
 from ..problem.problem import Problem
 from ..progress import Progress
 from .config import Base, fold_in
+from .evidence import log_evidence
 from .misfit import Misfit
 from .noise import estimate_sigma, first_guess
 from .optimise.adam import Descent, Redraw, Weights, minimise
@@ -24,6 +25,9 @@ from .optimise.whitened import Prior
 from .refine import where_most_is_left
 from .seeds import Keys, chosen, unstack
 
+SUSPICIOUS = 0.3  # of the variation of measurements: if more is called noise, other explanations are looked for
+ALL_OF_IT = 0.9  # and if none is better than this, it is said
+LOOSE = (100.0, 10.0)  # times its tolerance an exact condition may be missed at first, where measurements come first
 REFINEMENTS = 4  # times that points are moved to where most is left, at most
 WORTHWHILE = 0.8  # of the largest residual, if moving them has left more than that it is not done again
 ROUNDS = {UnknownNoise: 4, Exact: 2}  # sigma that nobody gave is estimated from what a fit leaves over, the fit repeated
@@ -79,8 +83,16 @@ class Fit:
     largest: float  # residual of an exact condition, in parts of the size of its terms
     regularised: bool  # whether the prior took part in it
 
-    def ranks_before(self, other: "Fit") -> bool:
-        return (self.failure is not None, self.misfit) < (other.failure is not None, other.misfit)
+    @property
+    def noise(self) -> float:
+        """The largest part of any measurements' variation that the fit calls noise, where it was free to."""
+        unknown = [c for c in self.channels if isinstance(c.precision, UnknownNoise)]
+        return max((float(np.max(c.sigma)) / float(np.std(c.target) + 1e-30) for c in unknown), default=0.0)
+
+    @property
+    def is_found(self) -> bool:
+        """Whether there is no reason to look for another solution."""
+        return not self.complaints and self.failure is None and self.noise < SUSPICIOUS
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,13 +141,24 @@ def fit_with_restarts(task: Task, start: Start) -> list[Fit]:
     """All seeds, those that have not found the solution again from other weights, the better attempt kept."""
     fits = fit_once(task, start(range(len(task.problems)), 0))
     for attempt in range(1, task.base.restarts + 1):
-        lost = [i for i, found in enumerate(fits) if found.complaints or found.failure]
+        lost = [i for i, found in enumerate(fits) if not found.is_found]
         if not lost:
             break
         for i, new in zip(lost, fit_once(task.again(lost, attempt), start(lost, attempt)), strict=True):
-            better = new if new.ranks_before(fits[i]) else fits[i]
+            better = _better(fits[i], new, None if task.prior is None else chosen(task.prior, [i]))
             fits[i] = dataclasses.replace(better, seconds=fits[i].seconds + new.seconds)
     return fits
+
+
+def _better(old: Fit, new: Fit, prior: Prior | None) -> Fit:
+    """The fit with the higher evidence where there is noise, else the one that leaves less."""
+    if old.failure is not None or new.failure is not None:
+        return old if new.failure is not None else new
+    if prior is not None:
+        evidence = [log_evidence(fit.channels, fit.solution, prior) for fit in (old, new)]
+        if evidence[0] is not None and evidence[1] is not None:
+            return new if evidence[1] > evidence[0] else old
+    return new if new.misfit < old.misfit else old
 
 
 def fit_once(task: Task, solution: Solution) -> list[Fit]:
@@ -166,7 +189,7 @@ def fit_once(task: Task, solution: Solution) -> list[Fit]:
             losses=outcomes[0].losses[:, i],
             seconds=sum(outcome.seconds for outcome in outcomes) / size,
             failure=next((outcome.failures[i] for outcome in outcomes if outcome.failures[i]), None),
-            complaints=misfit.complaints(i, task.channels) if base.trains else [],
+            complaints=[*misfit.complaints(i, task.channels), *_all_noise(one)] if base.trains else [],
             misfit=float(misfit.total[i]),
             largest=misfit.largest(i),
             regularised=task.prior is not None and any(outcome.steps for outcome in newton),
@@ -174,6 +197,16 @@ def fit_once(task: Task, solution: Solution) -> list[Fit]:
         for i, (found, one, before) in enumerate(
             zip(unstack(solution, size), unstack(final, size), unstack(task.channels, size), strict=True)
         )
+    ]
+
+
+def _all_noise(channels: Sequence[Channel]) -> list[str]:
+    """A sentence for measurements of which the fit explains nothing."""
+    return [
+        f"nearly all of {c.name!r} is called noise (sigma {float(np.max(c.sigma_outside)):.2g}): the equations explain nothing "
+        "of it. If the noise is smaller than that, say so with sigma=..., and give guesses of the unknowns that are nearer."
+        for c in channels
+        if isinstance(c.precision, UnknownNoise) and c.target.size > 2 and float(np.max(c.sigma)) > ALL_OF_IT * np.std(c.target)
     ]
 
 
@@ -203,6 +236,9 @@ def _newton(task: Task, solution: Solution) -> tuple[list[Outcome], Solution, tu
     """
     settling, outcomes = first_guess(task.channels, solution), []
     rounds = _rounds(task.channels) if task.base.newton else 0
+    for looseness in LOOSE if task.attempt and rounds and is_noisy(task.channels) else ():
+        outcome, solution = _to_the_measurements(task, settling, solution, looseness)
+        outcomes.append(outcome)
     for i in range(rounds):
         if i > 0:
             found = estimate_sigma(settling, task.elsewhere, solution, PinnObjective, task.prior)
@@ -224,6 +260,26 @@ def _newton(task: Task, solution: Solution) -> tuple[list[Outcome], Solution, tu
         outcomes.append(outcome)
     left = estimate_sigma(settling, task.elsewhere, solution, PinnObjective, task.prior)
     return outcomes, solution, _final(settling, left, rounds)
+
+
+def _to_the_measurements(
+    task: Task, channels: tuple[Channel, ...], solution: Solution, looseness: float
+) -> tuple[Outcome, Solution]:
+    """Some steps in which the measurements count more than the equations: from where these are met, there may be no way to
+    those."""
+    parameters, rest = trainable(solution)
+    outcome = gauss_newton(
+        PinnObjective(rest),
+        parameters,
+        tuple(c.with_sigma(looseness * c.sigma) if isinstance(c.precision, Exact) else c for c in channels),
+        keys=task.keys,
+        steps=task.base.newton // 6,
+        prior=task.prior,
+        work=task.base.work / 6,
+        progress=task.progress,
+        stage=task.stage(f"newton, equations {looseness:g} times as loose"),
+    )
+    return outcome, eqx.combine(outcome.parameters, rest)
 
 
 def is_noisy(channels: Sequence[Channel]) -> bool:

@@ -48,7 +48,8 @@ def can_march(problem: Problem, channels: Sequence[Channel]) -> bool:
     if not known or not any(c.kind == "initial" for c in channels) or problem.points.resample or problem.parameters:
         return False
     try:
-        _during(problem, *_ends(problem)).channels(0)
+        begin, end = _ends(problem)
+        _during(problem, begin, (begin + end) / 2).channels(0)
     except InputError:  # something is said of a certain time
         return False
     return not any(problem.domain.breaks)

@@ -55,7 +55,7 @@ def test_directions_lost_in_rounding_error_are_zero():
 
 
 def test_a_matrix_is_formed_if_one_side_is_small_and_it_fits_into_memory():
-    assert is_dense(DENSE, 10 * DENSE)
+    assert is_dense(DENSE, 5 * DENSE)
     assert not is_dense(DENSE + 1, DENSE + 1)
     with memory.limited_to(1):
         assert not is_dense(100, 2**21)

@@ -1,0 +1,93 @@
+"""Time in windows: when, how they join, and that what could not be solved at once is."""
+
+import dataclasses
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import epinn
+from epinn.derivatives.network import Pieces
+from epinn.solve import windows
+from epinn.solve.config import create_solutions
+from epinn.solve.pinn import fit_seeds, scales_for
+
+SMALL = epinn.Base(hidden=(16, 16), epochs=200, newton=30)
+
+
+def oscillator(end=20.0, **more):
+    return epinn.Problem(
+        domain=epinn.Box(t=(0, end)),
+        equation=lambda u: u.tt + u,
+        initial=[epinn.Initial(1.0), epinn.Initial(0.0, order=1)],
+        **more,
+    )
+
+
+MARCHES = {
+    "begins": (oscillator(), True),
+    "unknown": (dataclasses.replace(oscillator(), equation=lambda u, k: u.tt + k * u, unknowns={"k": 1.0}), False),
+    "measured": (oscillator(data=epinn.Data([1.0, 2.0], [0.5, -0.4], sigma=0.1)), False),
+    "says how it ends": (oscillator(boundary=epinn.Dirichlet(0.4, on="t=20")), False),
+    "no time": (epinn.Problem(domain=epinn.Box(x=(0, 1)), equation=lambda u: u.xx, boundary=epinn.Dirichlet(0.0)), False),
+    "broken": (epinn.Problem(domain=epinn.Box(t=(0, 1, 2)), equation=lambda u: u.t, initial=epinn.Initial(0.0)), False),
+}
+
+
+@pytest.mark.parametrize("name", MARCHES)
+def test_only_what_begins_and_is_exact_is_marched(name):
+    problem, expected = MARCHES[name]
+    assert windows.can_march(problem, problem.channels(0)) is expected
+
+
+@pytest.fixture(scope="module")
+def marched():
+    """Two seeds over several periods, more than the small network can do at once."""
+    return fit_seeds([oscillator(), oscillator()], keys=[0, 1], base=SMALL)
+
+
+@pytest.mark.slow
+def test_many_periods_are_solved(marched):
+    t = np.linspace(0, 20, 400)
+    for pinn in marched:
+        assert isinstance(pinn.solution.network, Pieces)
+        assert not pinn.warnings
+        np.testing.assert_allclose(np.asarray(pinn(t))[:, 0], np.cos(t), atol=0.02)
+
+
+@pytest.mark.slow
+def test_windows_are_joined_by_conditions(marched):
+    pinn = marched[0]
+    joints = [channel for channel in pinn.channels if channel.name.startswith("joint at t=")]
+    assert len(joints) == len(pinn.solution.network.windows) > 0
+    assert all(channel.target.shape[1] == 2 for channel in joints)  # u and u.t
+
+
+@pytest.mark.slow
+def test_a_band_covers_all_windows(marched):
+    band = epinn.attach(marched[0], method="laplace", settings={"samples": 200}, key=1)
+    t = np.linspace(0, 20, 50)
+    found = band.predict(t)
+    assert np.all(np.isfinite(found.std))
+    assert np.mean(np.abs(np.ravel(found.mean) - np.cos(t)) < 3 * np.ravel(found.std)) > 0.9
+
+
+@pytest.mark.slow
+def test_untrained_networks_can_be_made_like_windowed_ones(marched):
+    pinn = marched[0]
+    scales = scales_for(pinn.solution, pinn.problem)
+    fresh = create_solutions(pinn.base, [pinn.problem], jax.random.split(jax.random.key(0), 1), [scales])
+    shapes = lambda tree: [leaf.shape for leaf in jax.tree.leaves(tree)]  # noqa: E731
+    assert shapes(jax.tree.map(lambda leaf: leaf[0], fresh.network)) == shapes(pinn.solution.network)
+
+
+@pytest.mark.slow
+def test_a_windowed_network_comes_back_from_its_file(marched, tmp_path):
+    from epinn.app.store.trees import load_tree, save_tree
+
+    save_tree(marched[0].solution, tmp_path / "solution.safetensors")
+    again = load_tree(tmp_path / "solution.safetensors")
+    t = jnp.linspace(0, 20, 30)[:, None]
+    np.testing.assert_array_equal(again(t), marched[0].solution(t))
+    assert windows.windows_of(again) == windows.windows_of(marched[0].solution)
