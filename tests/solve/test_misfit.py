@@ -121,7 +121,7 @@ def test_a_fit_that_cannot_succeed_says_so():
 def test_a_seed_that_got_stuck_is_trained_anew_and_the_others_are_left_alone(monkeypatch):
     """The first attempt of seed 1 is ruined: only it is repeated, from other weights, and then it is well."""
     ruined = []
-    fit = fitting._fit
+    fit = fitting.fit_once
 
     def sabotage(task, solution):
         fits = fit(task, solution)
@@ -132,7 +132,7 @@ def test_a_seed_that_got_stuck_is_trained_anew_and_the_others_are_left_alone(mon
 
     base = dataclasses.replace(QUICK, restarts=3)
     alone = epinn.fit(wave(), key=0, base=base)
-    monkeypatch.setattr(fitting, "_fit", sabotage)
+    monkeypatch.setattr(fitting, "fit_once", sabotage)
     both = epinn.fit_seeds([wave(), wave()], keys=[0, 1], base=base)
     assert ruined == [(2, False), (1, True)]  # the second from weights and biases drawn from the prior
     np.testing.assert_allclose(both[0]([[1.0]]), alone([[1.0]]), rtol=1e-4)

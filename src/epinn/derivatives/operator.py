@@ -42,10 +42,10 @@ POINT = ("p", "point")  # what an operator may call the whole point, unless the 
 class Point:
     """The whole point: coordinates, unknown parameters and given values by name."""
 
-    def __init__(self, values: Mapping[str, Array]):
+    def __init__(self, values: Mapping[str, Any]):
         self._values = dict(values)
 
-    def __getattr__(self, name: str) -> Array:
+    def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
         if name not in self._values:

@@ -15,7 +15,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from ..errors import InputError, shown, unknown_name
 
-BESIDE = 1e-5  # of the length of the domain: so far from a break is next to it, on one side
+BESIDE = 3e-7  # of the length of the domain: so far from a break is next to it, some roundings away
 TIME = "t"  # the coordinate that carries the initial condition; all others are space
 
 Sampling = Literal["grid", "uniform", "latin", "sobol"]

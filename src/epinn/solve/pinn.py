@@ -153,7 +153,7 @@ def fit_seeds(
     known = [found for found in scales if found is not None]
     if known and prior is None and not problem.points.resample:
         task = dataclasses.replace(task, candidates=candidates)
-    if base.trains and known and can_march(problem, channels):
+    if base.newton and known and can_march(problem, channels):
         fits = fit_once(dataclasses.replace(task, base=briefly(base)), start(range(len(problems)), 0))
         if any(found.largest > SOLVED for found in fits):
             fits = fit_in_windows(task, known, point_keys, network_keys)

@@ -28,6 +28,7 @@ from .seeds import Keys, chosen, unstack
 SUSPICIOUS = 0.3  # of the variation of measurements: if more is called noise, other explanations are looked for
 ALL_OF_IT = 0.9  # and if none is better than this, it is said
 LOOSE = (100.0, 10.0)  # times its tolerance an exact condition may be missed at first, where measurements come first
+TIGHTER = 0.1  # of what a first fit leaves of exact conditions is asked for in the second
 REFINEMENTS = 4  # times that points are moved to where most is left, at most
 WORTHWHILE = 0.8  # of the largest residual, if moving them has left more than that it is not done again
 ROUNDS = {UnknownNoise: 4, Exact: 2}  # sigma that nobody gave is estimated from what a fit leaves over, the fit repeated
@@ -242,7 +243,7 @@ def _newton(task: Task, solution: Solution) -> tuple[list[Outcome], Solution, tu
     for i in range(rounds):
         if i > 0:
             found = estimate_sigma(settling, task.elsewhere, solution, PinnObjective, task.prior)
-            settling = found if i == 1 else _with_tolerances(settling, found)
+            settling = _tightened(found) if i == 1 else _with_tolerances(settling, found)
         parameters, rest = trainable(solution)
         outcome = gauss_newton(
             PinnObjective(rest),
@@ -291,6 +292,15 @@ def _rounds(channels: Sequence[Channel]) -> int:
     if not is_noisy(channels):
         return 1
     return max(1 if c.precision.is_settled else ROUNDS[type(c.precision)] for c in channels)
+
+
+def _tightened(channels: tuple[Channel, ...]) -> tuple[Channel, ...]:
+    """Channels whose exact conditions are to be met better than in a first fit: what that leaves of them is a compromise with the
+    measurements, rather than all that the network can do."""
+    return tuple(
+        c if c.precision.is_settled or isinstance(c.precision, UnknownNoise) else c.with_sigma(TIGHTER * c.sigma)
+        for c in channels
+    )
 
 
 def _with_tolerances(of: tuple[Channel, ...], channels: tuple[Channel, ...]) -> tuple[Channel, ...]:

@@ -73,23 +73,23 @@ def fit_in_windows(task: Task, scales: Sequence[Scales], point_keys: Keys, netwo
     begin, last = _ends(task.problems[0])
     length, shortest = (last - begin) / FIRST, SHORTEST * (last - begin)
     windows: list[Window] = []
-    seconds, number, complaints = 0.0, 0, False
+    seconds, number = 0.0, 0
     while begin < last:
         end = last if last - begin < 1.25 * length else begin + length
         number += 1
         own = _Stretch(task.problems, scales, begin, end, point_keys)
         fits = _fit_window(task, own, windows[-1].solution if windows else None, fold_in(network_keys, number), number)
         seconds += sum(fit.seconds for fit in fits)
-        solved = all(fit.largest <= SOLVED for fit in fits)
+        solved = all(fit.largest <= SOLVED and fit.failure is None for fit in fits)
         if not solved and length > 2 * shortest:
             length = (end - begin) / 2
             continue
-        complaints |= not solved
         windows.append(Window(begin, end, stack([fit.solution for fit in fits])))
-        begin, length = end, length * GROWTH if solved else length
-        if complaints:
-            break  # what comes after a window that was not solved would be built on sand
-    return _joined(task, scales, windows, point_keys, seconds / len(task.problems))
+        if not solved:
+            break  # what comes after would be built on sand
+        begin, length = end, length * GROWTH
+    failures = [fit.failure for fit in fits]
+    return _joined(task, scales, windows, point_keys, seconds / len(task.problems), failures)
 
 
 class _Stretch:
@@ -155,7 +155,14 @@ def _values(channels: tuple[Channel, ...], solution: Solution) -> tuple[Channel,
     return over_seeds(one, channels, solution)
 
 
-def _joined(task: Task, scales: Sequence[Scales], windows: Sequence[Window], point_keys: Keys, seconds: float) -> list[Fit]:
+def _joined(
+    task: Task,
+    scales: Sequence[Scales],
+    windows: Sequence[Window],
+    point_keys: Keys,
+    seconds: float,
+    failures: Sequence[str | None],
+) -> list[Fit]:
     """One solution for all time, of every seed."""
     size = len(task.problems)
     breaks = tuple(window.begin for window in windows[1:])
@@ -187,7 +194,7 @@ def _joined(task: Task, scales: Sequence[Scales], windows: Sequence[Window], poi
             steps=[],
             losses=np.zeros((0, len(channels))),
             seconds=seconds,
-            failure=None,
+            failure=failures[i],
             complaints=misfit.complaints(i, channels),
             misfit=float(misfit.total[i]),
             largest=misfit.largest(i),
