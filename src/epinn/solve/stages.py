@@ -295,8 +295,8 @@ def _rounds(channels: Sequence[Channel]) -> int:
 
 
 def _tightened(channels: tuple[Channel, ...]) -> tuple[Channel, ...]:
-    """Channels whose exact conditions are to be met better than in a first fit: what that leaves of them is a compromise with the
-    measurements, rather than all that the network can do."""
+    """Channels whose exact conditions are to be met better than in a first fit: what that leaves of them is a compromise with
+    the measurements, rather than all that the network can do."""
     return tuple(
         c if c.precision.is_settled or isinstance(c.precision, UnknownNoise) else c.with_sigma(TIGHTER * c.sigma)
         for c in channels
