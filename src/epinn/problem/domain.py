@@ -15,6 +15,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from ..errors import InputError, shown, unknown_name
 
+CLEAR = 1e-5  # of the length of the domain: points of an equation keep so far away from breaks
 BESIDE = 3e-7  # of the length of the domain: so far from a break is next to it, some roundings away
 TIME = "t"  # the coordinate that carries the initial condition; all others are space
 
@@ -78,7 +79,7 @@ class Box(eqx.Module):
     def zones(self) -> list["Box"]:
         """The pieces, a little apart from each other: in single precision nobody can tell on which side of a break a point on
         it is, and the equation and the network might not agree."""
-        gaps = [BESIDE * (high - low) for low, high in zip(self.lower, self.upper, strict=True)]
+        gaps = [CLEAR * (high - low) for low, high in zip(self.lower, self.upper, strict=True)]
 
         def apart(low: float, high: float, axis: int) -> tuple[float, float]:
             return (

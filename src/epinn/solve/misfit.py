@@ -1,6 +1,6 @@
 """How well a solution meets its conditions, and whether that is what their noise allows."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -20,10 +20,8 @@ SURE = 4.0  # nor are residuals so many standard deviations of their root mean s
 EXCESS = 1.3  # and larger than it by this factor
 SOLVED = 3e-3  # residuals at fresh points, in parts of the size of their terms, of which no more is asked
 BETWEEN = 2.0  # times the residuals at the points of the fit: it has learned its points, not the equation
-NOT_FOUND = (
-    "this fit has not found the solution. Try another key, more Base(epochs=...) or Base(restarts=...), or a larger network, "
-    "Base(hidden=...)."
-)
+LOST = "this fit has not found the solution"
+NOT_FOUND = f"{LOST}. Try another key, more Base(epochs=...) or Base(restarts=...), or a larger network, Base(hidden=...)."
 
 
 class Misfit(eqx.Module):
@@ -68,21 +66,32 @@ class Misfit(eqx.Module):
         ]
         return f"residuals: {', '.join(parts)}"
 
-    def complaints(self, seed: int, channels: Sequence[Channel], advice: str = NOT_FOUND) -> list[str]:
+    def complaints(
+        self, seed: int, channels: Sequence[Channel], advice: str | Callable[[], Sequence[str]] = NOT_FOUND
+    ) -> list[str]:
         """A sentence with some advice for each condition that a seed is far from meeting.
 
-        The channels have a leading seed axis.
+        The channels have a leading seed axis. Advice that takes some looking is found when it is needed, one for each channel.
         """
+        unmet = self._unmet(seed, channels)
+        each = [advice] * len(channels) if isinstance(advice, str) else advice() if any(unmet) else []
         return [
-            f"the residuals of {channel.name!r} (rms {found * _size(channel, seed):.2g}) are far above its {_noise(channel)} "
-            f"({allowed * _size(channel, seed):.2g}): {advice}"
-            for channel, found, nothing, allowed in zip(
-                channels, self.rms[seed], self.rms_of_zero[seed], self.allowed[seed], strict=True
-            )
-            if (
+            f"the residuals of {channel.name!r} (rms {self.rms[seed, i] * _size(channel, seed):.2g}) are far above its "
+            f"{_noise(channel)} ({self.allowed[seed, i] * _size(channel, seed):.2g}): {each[i]}"
+            for i, channel in enumerate(channels)
+            if unmet[i]
+        ]
+
+    def _unmet(self, seed: int, channels: Sequence[Channel]) -> list[bool]:
+        """Which conditions are far from being met."""
+        return [
+            bool(
                 found > max(1 + SURE / (2 * channel.target[0].size) ** 0.5, EXCESS) * allowed
                 if isinstance(channel.precision, KnownNoise)
                 else found > max(FAR * allowed, UNSOLVED * nothing)
+            )
+            for channel, found, nothing, allowed in zip(
+                channels, self.rms[seed], self.rms_of_zero[seed], self.allowed[seed], strict=True
             )
         ]
 

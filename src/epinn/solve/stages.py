@@ -1,6 +1,7 @@
 """From untrained solutions to fitted ones: epochs, Gauss-Newton in rounds, further attempts."""
 
 import dataclasses
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -14,6 +15,7 @@ from ..problem.channel import Channel
 from ..problem.precision import Exact, UnknownNoise
 from ..problem.problem import Problem
 from ..progress import Progress
+from .advice import cures
 from .config import Base, fold_in
 from .evidence import log_evidence
 from .misfit import Misfit
@@ -182,6 +184,12 @@ def fit_once(task: Task, solution: Solution) -> list[Fit]:
         more, solution, final = _newton(further, solution)
         newton, task, misfit = [*newton, *more], further, Misfit.of(judges, solution)
     outcomes = [*outcomes, *newton]
+    at_points = Misfit.of(task.channels, solution)
+
+    def advice(seed: int, found: Solution) -> list[str]:
+        fresh = unstack(judges, size)[seed]
+        return cures(task.problems[seed], fresh, found, misfit, at_points, seed)
+
     return [
         Fit(
             solution=found,
@@ -190,7 +198,9 @@ def fit_once(task: Task, solution: Solution) -> list[Fit]:
             losses=outcomes[0].losses[:, i],
             seconds=sum(outcome.seconds for outcome in outcomes) / size,
             failure=next((outcome.failures[i] for outcome in outcomes if outcome.failures[i]), None),
-            complaints=[*misfit.complaints(i, task.channels), *_all_noise(one)] if base.trains else [],
+            complaints=[*misfit.complaints(i, task.channels, functools.partial(advice, i, found)), *_all_noise(one)]
+            if base.trains
+            else [],
             misfit=float(misfit.total[i]),
             largest=misfit.largest(i),
             regularised=task.prior is not None and any(outcome.steps for outcome in newton),

@@ -1,0 +1,71 @@
+"""What to do about a fit that has not found the solution, from what was seen of it."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..derivatives.network import Solution
+from ..problem.channel import Channel, residuals
+from ..problem.domain import TIME, Box
+from ..problem.precision import Exact
+from ..problem.problem import Problem
+from .misfit import LOST, NOT_FOUND, SOLVED, Misfit
+
+FEW = 0.05  # of the points,
+MUCH = 0.6  # with so much of the squared residuals, are a place
+NARROW = 0.05  # of the domain: where they lie that close together along a coordinate, it is named
+BETWEEN = 3.0  # times the residuals at the points of the fit: it has learned its points, not the equation
+
+
+def cures(
+    problem: Problem, channels: Sequence[Channel], solution: Solution, left: Misfit, at_points: Misfit, seed: int
+) -> list[str]:
+    """The most likely cause for each condition that is far from being met, and its cure: of one seed, at fresh points."""
+    rows = residuals(channels, solution)
+    exact_hold = left.largest(seed) <= SOLVED
+    found = []
+    for i, (channel, row) in enumerate(zip(channels, rows, strict=True)):
+        is_exact = isinstance(channel.precision, Exact)
+        place = _place(np.asarray(solution.outside(channel.points)), np.sum(np.asarray(row) ** 2, axis=1), problem.domain)
+        if not is_exact and exact_hold:
+            found.append(
+                f"{LOST}. All else holds, so the measurements contradict the equations: look at sigma, at units and signs, and "
+                f"for outliers{f' near {place}' if place else ''}."
+            )
+        elif is_exact and left.rms[seed, i] > BETWEEN * at_points.rms[seed, i]:
+            near = f", above all near {place}" if place else ""
+            found.append(
+                f"{LOST}. It holds at the points of the fit and not between them{near}: take more, Points(collocation=...)."
+            )
+        elif place and channel.kind == "equation":
+            found.append(
+                f"{LOST}. Most of it is missed near {place}. If a coefficient or a source jumps there, say so, "
+                f"{_broken(problem.domain, place)}, and write fluxes as (h.x * K).x."
+            )
+        elif TIME in problem.domain.coordinates and any(c.kind == "initial" for c in channels):
+            found.append(f"{LOST}. It may be too long a time: try a shorter one first, or a larger network, Base(hidden=...).")
+        else:
+            found.append(NOT_FOUND)
+    return found
+
+
+def _place(points: np.ndarray, squares: np.ndarray, domain: Box) -> str:
+    """Where most of the squared residuals are, if that is one place: "x = 400"."""
+    number = max(2, int(np.ceil(FEW * len(points))))
+    if len(points) < 4 * number or not np.sum(squares) > 0:
+        return ""
+    worst = np.argsort(squares)[-number:]
+    if np.sum(squares[worst]) < MUCH * np.sum(squares):
+        return ""
+    extent = np.subtract(domain.upper, domain.lower)
+    center, spread = np.median(points[worst], axis=0), np.std(points[worst], axis=0) / extent
+    named = [
+        f"{name} = {value:.3g}" for name, value, wide in zip(domain.coordinates, center, spread, strict=True) if wide < NARROW
+    ]
+    return ", ".join(named)
+
+
+def _broken(domain: Box, place: str) -> str:
+    """How to write the domain with a break at a place."""
+    name, value = place.split(", ", maxsplit=1)[0].split(" = ")
+    return repr(domain.broken({name: (float(value),)}))

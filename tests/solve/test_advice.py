@@ -1,0 +1,48 @@
+"""Advice that names the cause."""
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import epinn
+from epinn.derivatives.network import Opaque
+from epinn.solve.advice import cures
+from epinn.solve.misfit import Misfit
+from epinn.solve.seeds import stack
+
+pytestmark = pytest.mark.usefixtures("quick_compile")
+
+
+def advice(problem, function, fitted_at=None):
+    """What is said of a solution, the first condition first; `fitted_at` are the points that it was trained at."""
+    solution, channels = problem.solution(Opaque(function)), problem.channels(0)
+    left = Misfit.of(stack([channels]), stack([solution]))
+    at_points = left if fitted_at is None else Misfit.of(stack([fitted_at.channels(0)]), stack([solution]))
+    return cures(problem, channels, solution, left, at_points, 0)
+
+
+def test_a_kink_is_named_with_its_place_and_its_cure():
+    problem = epinn.Problem(domain=epinn.Box(x=(0, 1000)), equation=lambda u: u.xx, boundary=epinn.Dirichlet(0.0))
+    kink = lambda x: jnp.sqrt((x - 400) ** 2 + 25)  # noqa: E731  # a bend within a few metres
+    text = advice(problem, kink)[0]
+    assert "near x = 40" in text or "near x = 39" in text
+    assert "Box(x=(0, " in text
+    assert "(h.x * K).x" in text
+
+
+def test_points_that_were_learned_by_heart_are_recognised():
+    coarse = epinn.Problem(domain=epinn.Box(x=(0, 1)), equation=lambda u: u.x, points=epinn.Points(collocation=11))
+    wiggles = lambda x: 0.01 * jnp.cos(10 * jnp.pi * x)  # noqa: E731  # flat at all points of the grid, and steep between them
+    assert "between them" in advice(coarse.with_points(collocation=200), wiggles, coarse)[0]
+
+
+def test_measurements_that_contradict_the_equation_are_told_so():
+    problem = epinn.Problem(
+        domain=epinn.Box(x=(0, 1)), equation=lambda u: u.x, data=epinn.Data(np.linspace(0, 1, 20), np.full(20, 3.0), sigma=0.1)
+    )
+    assert "contradict" in advice(problem, lambda x: 0 * x)[1]
+
+
+def test_a_long_time_is_suspected_where_nothing_else_is():
+    problem = epinn.Problem(domain=epinn.Box(t=(0, 100)), equation=lambda u: u.t + u, initial=epinn.Initial(1.0))
+    assert "too long a time" in advice(problem, lambda t: 1 + 0 * t)[0]
