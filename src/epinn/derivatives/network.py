@@ -212,6 +212,29 @@ class Pieces(AbstractNetwork):
         return function(network, (x - middle[here]) * (1 / half[here]))
 
 
+def in_words(network: AbstractNetwork) -> str:
+    """What a network is made of: "3 windows, each 2-32-32-32-1, tanh"."""
+    match network:
+        case MLP():
+            sizes = [network.weights[0].shape[-1], *(weight.shape[-2] for weight in network.weights)]
+            encoding, more = network.encoding, []
+            if encoding.periodic:
+                more.append("periodic")
+            if encoding.stretch is not None:
+                more.append(f"up to {float(np.max(encoding.stretch.content)):.2g} times as fine as usual")
+            if encoding.frequencies is not None:
+                more.append("Fourier features")
+            return ", ".join(["-".join(map(str, sizes)), network.activation.name, *more])
+        case Parts():
+            return " and ".join(map(in_words, network.networks))
+        case Pieces():
+            return (
+                f"{len(network.middle.content)} {'windows' if network.windows else 'zones'}, each {in_words(network.networks)}"
+            )
+        case _:
+            return type(network).__name__
+
+
 class Opaque(AbstractNetwork):
     """Any function of one point as a network: an exact solution, or a model that cannot take jets."""
 

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from ..derivatives.network import in_words
 from ..methods.method import Method
 from ..posterior.posterior import Posterior
 from ..problem.channel import describe_noise
@@ -40,6 +41,7 @@ def record_of(pinn: Pinn, method: Method, posterior: Posterior, evaluation: Eval
     weights = None if traits.uses_sigma else informed.weights.of(informed.channels)
     return {
         "method": posterior.method,
+        "network": in_words(pinn.solution.network),
         **evaluation.record(),
         "spread": evaluation.spread(),
         "noise_sd": dict(posterior.noise),

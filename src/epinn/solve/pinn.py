@@ -11,7 +11,7 @@ import numpy as np
 import optax
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from ..derivatives.network import Solution, trainable
+from ..derivatives.network import Solution, in_words, trainable
 from ..problem.channel import Channel
 from ..problem.checks import as_points
 from ..problem.problem import Problem, as_key
@@ -56,7 +56,7 @@ class Pinn:
         how = "trained elsewhere" if self.trained_elsewhere else f"trained in {self.seconds:.3g} s"
         number = len(self.warnings)
         wrong = self.failure or (f"{number} warning{'s' if number > 1 else ''}" if number else "")
-        network = f"{type(self.solution.network).__name__} with {self.size[1]} parameters"
+        network = f"{in_words(self.solution.network)} ({self.size[1]} parameters)"
         of = f" of {self.problem.name!r}" if self.problem.name else ""
         return f"<Pinn{of}: {network}, {how}{wrong and '; ' + wrong}>"
 

@@ -37,7 +37,7 @@ def band_page(
         subtitle=evaluation.label,
         summary=(_verdict(evaluation, verdict), *(Line(text) for _, text in notes([{**record, "seed": 0}], verdict.why))),
         sections=tuple(sections),
-        facts={"Problem": _describe(evaluation), **(facts or {}), "Versions": f"epinn {__version__}"},
+        facts={"Problem": _describe(evaluation), **_network(record), **(facts or {}), "Versions": f"epinn {__version__}"},
     )
 
 
@@ -45,6 +45,11 @@ def _verdict(evaluation: Evaluation, verdict: Verdict) -> Line:
     sought = [f"{name} = {plus_minus(float(u.mean), float(u.std))}" for name, u in evaluation.unknowns.items()]
     found = [f"{', '.join(sought)}."] if sought else []
     return Line(" ".join([*found, verdict.reasons]), evaluation.label, verdict.word, verdict.tone)
+
+
+def _network(record: Json) -> dict[str, str]:
+    """What was trained; files of earlier versions do not say."""
+    return {"Network": record["network"]} if "network" in record else {}
 
 
 def _describe(evaluation: Evaluation) -> str:
