@@ -27,7 +27,17 @@ def test_a_kink_is_named_with_its_place_and_its_cure():
     text = advice(problem, kink)[0]
     assert "near x = 40" in text or "near x = 39" in text
     assert "Box(x=(0, " in text
-    assert "(h.x * K).x" in text
+
+
+def test_a_coefficient_that_jumps_is_found_where_it_does():
+    problem = epinn.Problem(
+        domain=epinn.Box(x=(0, 1000), y=(0, 1)),
+        equation=lambda u, x: (u.x * jnp.where(x < 400, 8.6, 1.2)).x + u.yy,
+        boundary=epinn.Dirichlet(0.0),
+    )
+    text = advice(problem, lambda x: jnp.sin(x[:1] / 200) * (1 + x[1:]))[0]
+    assert "jumps at x = 400" in text
+    assert "Box(x=(0, 400, 1000), y=(0, 1))" in text
 
 
 def test_points_that_were_learned_by_heart_are_recognised():

@@ -1,7 +1,9 @@
 """What to do about a fit that has not found the solution, from what was seen of it."""
 
+import dataclasses
 from collections.abc import Sequence
 
+import jax.numpy as jnp
 import numpy as np
 
 from ..derivatives.network import Solution
@@ -14,6 +16,9 @@ from .misfit import LOST, NOT_FOUND, SOLVED, Misfit
 FEW = 0.05  # of the points,
 MUCH = 0.6  # with so much of the squared residuals, are a place
 NARROW = 0.05  # of the domain: where they lie that close together along a coordinate, it is named
+LINE = 1025  # points along which a jump is looked for
+STEEP = 30.0  # times the usual step from one to the next
+HALVINGS = 10  # of the distance, after which a step that is still there is a jump
 BETWEEN = 3.0  # times the residuals at the points of the fit: it has learned its points, not the equation
 
 
@@ -32,6 +37,11 @@ def cures(
                 f"{LOST}. All else holds, so the measurements contradict the equations: look at sigma, at units and signs, and "
                 f"for outliers{f' near {place}' if place else ''}."
             )
+        elif channel.kind == "equation" and (jump := _jump(channel, solution, problem.domain)):
+            found.append(
+                f"{LOST}. A coefficient or a source jumps at {jump}, where a smooth network cannot bend: say so, "
+                f"{_broken(problem.domain, jump)}, and write fluxes as (h.x * K).x."
+            )
         elif is_exact and left.rms[seed, i] > BETWEEN * at_points.rms[seed, i]:
             near = f", above all near {place}" if place else ""
             found.append(
@@ -39,8 +49,8 @@ def cures(
             )
         elif place and channel.kind == "equation":
             found.append(
-                f"{LOST}. Most of it is missed near {place}. If a coefficient or a source jumps there, say so, "
-                f"{_broken(problem.domain, place)}, and write fluxes as (h.x * K).x."
+                f"{LOST}. Most of it is missed near {place}: if something jumps there, say so, "
+                f"{_broken(problem.domain, place)}."
             )
         elif TIME in problem.domain.coordinates and any(c.kind == "initial" for c in channels):
             found.append(f"{LOST}. It may be too long a time: try a shorter one first, or a larger network, Base(hidden=...).")
@@ -63,6 +73,46 @@ def _place(points: np.ndarray, squares: np.ndarray, domain: Box) -> str:
         f"{name} = {value:.3g}" for name, value, wide in zip(domain.coordinates, center, spread, strict=True) if wide < NARROW
     ]
     return ", ".join(named)
+
+
+def _jump(channel: Channel, solution: Solution, domain: Box) -> str:
+    """Where an equation jumps although the fields are smooth: "x = 400".
+
+    Its residual is followed along each coordinate, through the middle of the domain; a step that stays as large when the points
+    come closer and closer is a jump.
+    """
+    if channel.given or channel.partner is not None:
+        return ""
+    middle = np.median(np.asarray(channel.points), axis=0)
+
+    def along(axis: int, places: np.ndarray) -> np.ndarray:
+        points = np.tile(middle, (len(places), 1))
+        points[:, axis] = places
+        moved = dataclasses.replace(
+            channel,
+            points=jnp.asarray(points),
+            target=jnp.zeros((len(places), channel.target.shape[1])),
+            size=None if channel.size is None else jnp.tile(channel.size[:1], (len(places), 1)),
+        )
+        return np.asarray(residuals((moved,), solution)[0])
+
+    for axis, name in enumerate(domain.coordinates):
+        ends = np.asarray(channel.points)[:, axis]
+        places = np.linspace(ends.min(), ends.max(), LINE)
+        steps = np.linalg.norm(np.diff(along(axis, places), axis=0), axis=1)
+        at = int(np.argmax(steps))
+        if not steps[at] > STEEP * (np.median(steps) + 1e-30):
+            continue
+        low, high = places[at], places[at + 1]
+        for _ in range(HALVINGS):
+            half = (low + high) / 2
+            left, right = np.linalg.norm(np.diff(along(axis, np.asarray([low, half, high])), axis=0), axis=1)
+            low, high = (low, half) if left > right else (half, high)
+        if max(left, right) > steps[at] / 2:
+            outside = np.tile(middle, (1, 1))
+            outside[0, axis] = (low + high) / 2
+            return f"{name} = {float(np.asarray(solution.outside(jnp.asarray(outside)))[0, axis]):.4g}"
+    return ""
 
 
 def _broken(domain: Box, place: str) -> str:
