@@ -91,3 +91,11 @@ def test_a_windowed_network_comes_back_from_its_file(marched, tmp_path):
     t = jnp.linspace(0, 20, 30)[:, None]
     np.testing.assert_array_equal(again(t), marched[0].solution(t))
     assert windows.windows_of(again) == windows.windows_of(marched[0].solution)
+
+
+@pytest.mark.slow
+def test_a_march_that_ends_early_says_how_far_it_came():
+    """u = 1 / (1 - t) cannot be followed beyond t = 1."""
+    blow_up = epinn.Problem(domain=epinn.Box(t=(0, 2)), equation=lambda u: u.t - u**2, initial=epinn.Initial(1.0))
+    pinn = epinn.fit(blow_up, key=0, base=SMALL)
+    assert any("time was solved to t = " in text for text in pinn.warnings)

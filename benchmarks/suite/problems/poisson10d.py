@@ -1,31 +1,5 @@
-"""PINNacle's Poisson equation in many dimensions, here 10."""
+"""PINNacle's Poisson equation in 10 dimensions."""
 
-import jax.numpy as jnp
-import numpy as np
+from ..families import poisson
 
-import epinn
-
-from ..case import Case, Reference
-
-COORDINATES = [f"x{i + 1}" for i in range(10)]
-
-
-def exact(p):
-    return sum(jnp.sin(np.pi / 2 * getattr(p, x)) for x in COORDINATES)
-
-
-def problem(seed: int) -> epinn.Problem:
-    return epinn.Problem(
-        name="poisson10d",
-        domain=epinn.Box(**dict.fromkeys(COORDINATES, (0, 1))),
-        equation=lambda u, p: sum(u.diff(x, x) for x in COORDINATES) + np.pi**2 / 4 * exact(p),
-        boundary=epinn.Dirichlet(exact),
-    )
-
-
-def reference() -> Reference:
-    points = np.random.default_rng(0).uniform(size=(20_000, 10))
-    return Reference(points, np.sin(np.pi / 2 * points).sum(axis=1, keepdims=True))
-
-
-CASE = Case("poisson10d", "Poisson in 10 dimensions (PINNacle's PNd)", problem, reference)
+CASE = poisson(10)

@@ -22,6 +22,7 @@ from ..errors import InputError, unknown_name
 from ..posterior.posterior import Posterior
 from ..posterior.sampler import FewMembers, Members, Sampler
 from ..problem.channel import Channel
+from ..problem.precision import Exact
 from ..progress import Progress
 from ..solve.config import Base, fold_in, purposes
 from ..solve.optimise.whitened import Prior
@@ -74,7 +75,7 @@ class EnsembleMethod(Method):
         anchor_keys, noise_keys, train_keys = purposes(member_keys, 3)
         given = tuple(c.settled() for c in stack([pinn.channels for pinn in everyone]))
         channels = _perturbed(given, noise_keys) if self.perturb else given
-        judges = tuple(c.with_sigma(LENIENCE * c.sigma) for c in given)
+        judges = tuple(c.with_sigma(self._lenience(c) * c.sigma) for c in given)
         trained = stack([pinn.solution for pinn in everyone])
         around = bayesian_prior(problems, trained, prior_width(self.prior_sd, pinns[0]))
 
@@ -93,6 +94,12 @@ class EnsembleMethod(Method):
         return [
             _posterior(self, pinn, fits[i * self.members : (i + 1) * self.members], len(pinns)) for i, pinn in enumerate(pinns)
         ]
+
+    def _lenience(self, channel: Channel) -> float:
+        """How much worse than a fit a member may be: it misses measurements by their noise, and by that of its repetition."""
+        if isinstance(channel.precision, Exact):
+            return LENIENCE
+        return 2**0.5 if self.perturb else 1.0
 
     def _base(self, pinn: Pinn) -> Base:
         if not self.perturb:

@@ -89,8 +89,7 @@ class Fit:
     @property
     def noise(self) -> float:
         """The largest part of any measurements' variation that the fit calls noise, where it was free to."""
-        unknown = [c for c in self.channels if isinstance(c.precision, UnknownNoise)]
-        return max((float(np.max(c.sigma)) / float(np.std(c.target) + 1e-30) for c in unknown), default=0.0)
+        return max(map(_called_noise, self.channels), default=0.0)
 
     @property
     def is_found(self) -> bool:
@@ -170,21 +169,19 @@ def fit_once(task: Task, solution: Solution) -> list[Fit]:
     outcomes, solution = _first_order(task, solution)
     judges = first_guess(task.elsewhere, solution)
     newton, solution, final = _newton(task, solution)
-    misfit = Misfit.of(judges, solution)
+    misfit, at_points = Misfit.of(judges, solution), Misfit.of(task.channels, solution)
     largest = np.full(size, np.inf)
-    for i in range(REFINEMENTS if newton and base.newton else 0):
-        if task.candidates is None:
-            break
+    for i in range(REFINEMENTS if newton else 0):
         now = np.asarray([misfit.largest(seed) for seed in range(size)])
-        if not misfit.is_left_between(Misfit.of(task.channels, solution)) or np.all(now > WORTHWHILE * largest):
+        if task.candidates is None or not misfit.is_left_between(at_points) or np.all(now > WORTHWHILE * largest):
             break
         largest = now
         moved = where_most_is_left(task.channels, task.candidates(i), solution, fold_in(task.keys, i))
         further = dataclasses.replace(task, channels=moved, round=i + 1)
         more, solution, final = _newton(further, solution)
-        newton, task, misfit = [*newton, *more], further, Misfit.of(judges, solution)
+        newton, task = [*newton, *more], further
+        misfit, at_points = Misfit.of(judges, solution), Misfit.of(task.channels, solution)
     outcomes = [*outcomes, *newton]
-    at_points = Misfit.of(task.channels, solution)
 
     def advice(seed: int, found: Solution) -> list[str]:
         fresh = unstack(judges, size)[seed]
@@ -217,8 +214,14 @@ def _all_noise(channels: Sequence[Channel]) -> list[str]:
         f"nearly all of {c.name!r} is called noise (sigma {float(np.max(c.sigma_outside)):.2g}): the equations explain nothing "
         "of it. If the noise is smaller than that, say so with sigma=..., and give guesses of the unknowns that are nearer."
         for c in channels
-        if isinstance(c.precision, UnknownNoise) and c.target.size > 2 and float(np.max(c.sigma)) > ALL_OF_IT * np.std(c.target)
+        if c.target.size > 2 and _called_noise(c) > ALL_OF_IT
     ]
+
+
+def _called_noise(channel: Channel) -> float:
+    """The part of some measurements' variation that is called noise, where that is unknown."""
+    is_unknown = isinstance(channel.precision, UnknownNoise)
+    return float(np.max(channel.sigma)) / float(np.std(channel.target) + 1e-30) if is_unknown else 0.0
 
 
 def _first_order(task: Task, solution: Solution) -> tuple[list[Outcome], Solution]:

@@ -23,7 +23,7 @@ from ..problem.precision import Exact
 from ..problem.problem import Problem
 from ..problem.scales import Scales
 from .config import Base, create_solutions, fold_in
-from .misfit import SOLVED, Misfit
+from .misfit import LOST, SOLVED, Misfit
 from .noise import estimate_sigma, first_guess
 from .optimise.objective import PinnObjective
 from .refine import CANDIDATES
@@ -89,7 +89,7 @@ def fit_in_windows(task: Task, scales: Sequence[Scales], point_keys: Keys, netwo
             break  # what comes after would be built on sand
         begin, length = end, length * GROWTH
     failures = [fit.failure for fit in fits]
-    return _joined(task, scales, windows, point_keys, seconds / len(task.problems), failures)
+    return _joined(task, scales, windows, point_keys, seconds / len(task.problems), failures, solved)
 
 
 class _Stretch:
@@ -162,6 +162,7 @@ def _joined(
     point_keys: Keys,
     seconds: float,
     failures: Sequence[str | None],
+    solved: bool,
 ) -> list[Fit]:
     """One solution for all time, of every seed."""
     size = len(task.problems)
@@ -187,6 +188,7 @@ def _joined(
     stacked = stack(solutions)
     final = estimate_sigma(channels, elsewhere, stacked, PinnObjective, None)
     misfit = Misfit.of(first_guess(elsewhere, stacked), stacked)
+    unfinished = _unfinished(windows[-1], solved)
     return [
         Fit(
             solution=solution,
@@ -195,12 +197,22 @@ def _joined(
             losses=np.zeros((0, len(channels))),
             seconds=seconds,
             failure=failures[i],
-            complaints=misfit.complaints(i, channels),
+            complaints=[*unfinished, *misfit.complaints(i, channels)],
             misfit=float(misfit.total[i]),
             largest=misfit.largest(i),
             regularised=False,
         )
         for i, (solution, own) in enumerate(zip(solutions, unstack(final, size), strict=True))
+    ]
+
+
+def _unfinished(last: Window, solved: bool) -> list[str]:
+    """A sentence for a solution that was not followed to the end."""
+    if solved:
+        return []
+    return [
+        f"time was solved to {TIME} = {last.begin:.3g} and no further: {LOST}, and what it says of later times is worth "
+        "nothing. End the domain there, or take a larger network, Base(hidden=...)."
     ]
 
 
