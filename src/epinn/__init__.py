@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     )
     from .posterior.posterior import Posterior
     from .posterior.statistics import Prediction
-    from .problem.conditions import Constant, Data, Dirichlet, Equation, Initial, Neumann, Periodic, Robin
+    from .problem.boundary import Boundary, Dirichlet, Neumann, Periodic, Robin
+    from .problem.conditions import Constant, Data, Equation, Initial
     from .problem.context import Points
     from .problem.domain import Box
     from .problem.field import Field
@@ -49,7 +50,8 @@ _HOMES = {
     "derivatives.network": ("Solution",),
     "problem.domain": ("Box",),
     "problem.field": ("Field",),
-    "problem.conditions": ("Constant", "Data", "Dirichlet", "Equation", "Initial", "Neumann", "Periodic", "Robin"),
+    "problem.boundary": ("Boundary", "Dirichlet", "Neumann", "Periodic", "Robin"),
+    "problem.conditions": ("Constant", "Data", "Equation", "Initial"),
     "problem.context": ("Points",),
     "problem.problem": ("Problem",),
     "problem.shorthand": ("Normal", "Unknown"),

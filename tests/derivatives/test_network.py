@@ -10,7 +10,7 @@ import pytest
 
 from epinn.derivatives.activation import ACTIVATIONS
 from epinn.derivatives.jet import Jet, lower_closure
-from epinn.derivatives.network import MLP, Encoding, Frozen, Opaque, Parts, Pieces, Solution, in_words, trainable
+from epinn.derivatives.network import MLP, Encoding, Frozen, Opaque, Solution, trainable
 
 pytestmark = pytest.mark.usefixtures("quick_compile")
 
@@ -171,11 +171,3 @@ def test_a_stretched_network_bends_everywhere():
     centers = -network.biases[0] / network.weights[0][:, 0] / 10  # where units change their sign
     assert np.all(np.abs(centers) <= 1 + 1e-5)
     assert np.std(centers) == pytest.approx(1 / np.sqrt(3), rel=0.2)
-
-
-def test_a_network_is_told_in_words():
-    dense = MLP.create(2, (8, 4), 1, key=jax.random.key(0), encoding=Encoding(periodic=(0,)))
-    assert in_words(dense) == "3-8-4-1, tanh, periodic"
-    assert in_words(Parts((dense, dense), ((0, 1), (0, 1)), ((0,), (1,)))) == f"{in_words(dense)} and {in_words(dense)}"
-    pieces = Pieces.of([dense, dense], np.zeros((2, 2)), np.ones((2, 2)), (0.5,))
-    assert in_words(pieces) == f"2 windows, each {in_words(dense)}"

@@ -8,8 +8,9 @@ from scipy.stats import norm
 
 import epinn
 from epinn.derivatives.network import MLP, Opaque
+from epinn.problem.boundary import Dirichlet, Periodic
 from epinn.problem.channel import describe_noise, log_likelihood, mean_square, passes, residuals
-from epinn.problem.conditions import Constant, Data, Dirichlet, Periodic
+from epinn.problem.conditions import Constant, Data
 from epinn.problem.context import Points
 from epinn.problem.domain import Box
 from epinn.problem.precision import TOLERANCE

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from epinn.derivatives.network import Opaque
+from epinn.problem.boundary import Boundary, Dirichlet, Neumann, Periodic, Robin
 from epinn.problem.channel import mean_square, residuals
-from epinn.problem.conditions import Constant, Data, Dirichlet, Equation, Initial, Neumann, Periodic, Robin
+from epinn.problem.conditions import Constant, Data, Equation, Initial
 from epinn.problem.context import Points
 from epinn.problem.domain import Box
 from epinn.problem.precision import TOLERANCE
@@ -56,6 +57,7 @@ def channel(condition, domain=LINE, **options):
 
 
 CASES = {
+    "boundary": (LINE, Boundary(lambda u: u.xx - u, 0.0, on="x=1"), lambda x: jnp.exp(x) * (1 + (1 - x) ** 3), lambda x: x),
     "dirichlet": (LINE, Dirichlet(2.0), lambda x: 2 + x * (1 - x), lambda x: 2 + x),
     "dirichlet function": (SQUARE, Dirichlet(lambda x, y: x * y), lambda x, y: x * y, lambda x, y: x * y + 0.1),
     "dirichlet one face": (SQUARE, Dirichlet(0.0, on="x=1"), lambda x, y: (1 - x) * y, lambda x, y: x),

@@ -6,7 +6,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from epinn.problem.conditions import Data, Dirichlet
+from epinn.problem.boundary import Dirichlet
+from epinn.problem.conditions import Data
 from epinn.problem.domain import Box
 from epinn.problem.precision import TOLERANCE, Exact, KnownNoise, UnknownNoise
 from epinn.problem.problem import Problem

@@ -10,9 +10,10 @@ import pytest
 
 import epinn
 from epinn.derivatives.network import MLP, Opaque
+from epinn.problem.boundary import Dirichlet, Neumann, Periodic
 from epinn.problem.channel import residuals
 from epinn.problem.checks import as_points
-from epinn.problem.conditions import Constant, Data, Dirichlet, Equation, Initial, Neumann, Periodic
+from epinn.problem.conditions import Constant, Data, Equation, Initial
 from epinn.problem.context import Points
 from epinn.problem.domain import Box
 from epinn.problem.problem import SLOTS, Problem, as_key

@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 import epinn
-from epinn.problem.conditions import Data, Dirichlet, Equation
+from epinn.problem.boundary import Dirichlet
+from epinn.problem.conditions import Data, Equation
 from epinn.problem.context import Points
 from epinn.problem.domain import Box
 from epinn.problem.problem import Problem
-from epinn.problem.sameness import same_value
+from epinn.problem.sameness import check_same_equations, same_value
 from epinn.problem.shorthand import Unknown
 
 pytestmark = pytest.mark.usefixtures("quick_compile")
@@ -57,6 +58,12 @@ def test_noise_that_is_added_makes_another_problem_by_its_key():
     assert noisy[0].same_as(noisy[1])
     assert not noisy[0].same_as(noisy[2])
     assert not noisy[0].same_as(build())
+
+
+def test_seeds_that_run_together_differ_in_numbers_only():
+    check_same_equations(build(measured=(1.0, 2.0)), build(measured=(3.0, 4.0)))
+    with pytest.raises(epinn.InputError, match="differs between seeds"):
+        check_same_equations(build(k=1.0), build(k=2.0))
 
 
 def compiled(code, **known):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import epinn
-from epinn.derivatives.network import Pieces
+from epinn.derivatives.composed import Pieces
 from epinn.solve import windows
 from epinn.solve.config import create_solutions
 from epinn.solve.pinn import fit_seeds, scales_for

@@ -126,6 +126,11 @@ def positive(x: Value, columns: tuple[int, ...]) -> Value:
     return jnp.where(chosen, made, x)  # type: ignore[arg-type]
 
 
+def before_softplus(value: Array) -> Array:
+    """What softplus turns into `value`, also where exp(value) is no number any more."""
+    return value + jnp.log(-jnp.expm1(-value))
+
+
 def join(parts: Sequence[Value]) -> Value:
     """Concatenation along the last axis; plain arrays among jets are constants."""
     jets = [part for part in parts if isinstance(part, Jet)]

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ..derivatives.network import in_words
+from ..derivatives.composed import in_words
 from ..methods.method import Method
 from ..posterior.posterior import Posterior
 from ..problem.channel import describe_noise

@@ -91,7 +91,7 @@ def posterior_changes(pinns: Sequence[Pinn], keys: Keys, draw: Draw, width: floa
         systems = System(objective, channels, keys, prior, one_of(parameters))
         return _changes(systems, parameters, moves, draw, at_once)
 
-    found = in_double(changes, PinnObjective(rest), channels, parameters, prior)
+    found = in_double(changes, PinnObjective(rest), channels, parameters, prior, side=min(rows, size))
     return unstack(cast_like(found, Changes(parameters, parameters)), len(pinns)), time.perf_counter() - started
 
 

@@ -140,6 +140,18 @@ class Channel(eqx.Module):
         return residual - jnp.mean(residual, axis=0) if self.centred else residual
 
 
+def thinned(channels: tuple[Channel, ...], rows: int) -> tuple[Channel, ...]:
+    """Channels at fewer points, chosen at random, where they have more rows in all than can be looked at together."""
+    share = rows / sum(channel.target.size for channel in channels)
+    random = np.random.default_rng(0)
+
+    def fewer(channel: Channel) -> Channel:
+        n = len(channel.points)
+        return channel.at(np.sort(random.permutation(n)[: max(1, int(share * n))])) if channel.sampled else channel
+
+    return channels if share >= 1 else tuple(fewer(channel) for channel in channels)
+
+
 class Pass(eqx.Module):
     """Channels whose points go through a network together, with all derivatives that any of them asks for."""
 

@@ -57,6 +57,11 @@ class Condition(ABC):
         """The condition at its points, which are drawn with `key` where the user gave none."""
 
 
+def of_field(field: str | None, fields: Sequence[str]) -> str:
+    """The field that a condition is about, where there are others: " of u"."""
+    return f" of {field}" if field and len(fields) > 1 else ""
+
+
 def make_channel(
     condition: Condition,
     context: Context,

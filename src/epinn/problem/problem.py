@@ -2,7 +2,6 @@
 
 import dataclasses
 import math
-import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import EllipsisType
@@ -13,14 +12,17 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
+from ..derivatives.jet import before_softplus
 from ..derivatives.network import AbstractNetwork, Frozen, Opaque, Solution
 from ..derivatives.operator import Names, at_points
 from ..derivatives.units import Units
 from ..errors import InputError, shown, unknown_name
+from .boundary import Periodic
 from .channel import Channel
 from .condition import Condition
-from .conditions import Constant, Data, Periodic
+from .conditions import Constant, Data
 from .context import Context, Points
+from .disturbance import Disturbance
 from .domain import Box
 from .field import Field
 from .joints import joints
@@ -30,22 +32,6 @@ from .shorthand import Slot, Unknown, as_conditions, as_unknown, named
 
 SUMMARY_GRID = {1: 101, 2: 33, 3: 17}  # points along each coordinate when a field is averaged
 SLOTS: tuple[Slot, ...] = get_args(Slot)
-
-
-@dataclass(frozen=True, eq=False)
-class Disturbance:
-    """Gaussian noise, really added and known, on the targets of every channel of some kinds."""
-
-    sigmas: Mapping[str, float]
-    key: PRNGKeyArray
-
-    def __call__(self, channels: Sequence[Channel]) -> tuple[Channel, ...]:
-        return tuple(
-            channel.disturbed(self.sigmas[channel.kind], jax.random.fold_in(self.key, zlib.crc32(channel.name.encode())))
-            if channel.kind in self.sigmas
-            else channel
-            for channel in channels
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,19 +197,6 @@ class Problem:
         )
         return same_value(mine, its)
 
-    def check_same_equations(self, other: "Problem") -> None:
-        """Refuse to train another problem together with this one unless they differ in numbers only."""
-        if len(self.conditions) != len(other.conditions):
-            raise InputError("seeds that run together must have the same conditions.")
-        for mine, its in zip(self.conditions, other.conditions, strict=True):
-            for part in ("operator", "target"):
-                a, b = getattr(mine, part, None), getattr(its, part, None)
-                if (callable(a) or callable(b)) and not same_value(a, b):
-                    raise InputError(
-                        f"the function behind {mine.label!r} differs between seeds; seeds that run together may differ in data "
-                        "and target values only, so put what differs there, or run the seeds one by one."
-                    )
-
     def with_points(
         self,
         *,
@@ -309,11 +282,6 @@ class Problem:
 
 def _is_held_out(condition: Condition) -> bool:
     return isinstance(condition, Data) and condition.held_out
-
-
-def before_softplus(value: Array) -> Array:
-    """What softplus turns into `value`, also where exp(value) is no number any more."""
-    return value + jnp.log(-jnp.expm1(-value))
 
 
 def as_key(key: PRNGKeyArray | int | np.integer[Any]) -> PRNGKeyArray:

@@ -5,11 +5,16 @@ import functools
 import inspect
 import types
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+
+from ..errors import InputError
+
+if TYPE_CHECKING:
+    from .problem import Problem
 
 Pairs = frozenset[tuple[int, int]]  # identities of what is being compared further up, since functions may refer to themselves
 
@@ -32,6 +37,20 @@ def same_value(a: Any, b: Any, above: Pairs = frozenset()) -> bool:
     if dataclasses.is_dataclass(a):
         return all(same_value(getattr(a, f.name), getattr(b, f.name), above) for f in dataclasses.fields(a))
     return bool(a == b)
+
+
+def check_same_equations(problem: "Problem", other: "Problem") -> None:
+    """Refuse to train two problems together unless they differ in numbers only."""
+    if len(problem.conditions) != len(other.conditions):
+        raise InputError("seeds that run together must have the same conditions.")
+    for mine, its in zip(problem.conditions, other.conditions, strict=True):
+        for part in ("operator", "target"):
+            a, b = getattr(mine, part, None), getattr(its, part, None)
+            if (callable(a) or callable(b)) and not same_value(a, b):
+                raise InputError(
+                    f"the function behind {mine.label!r} differs between seeds; seeds that run together may differ in data "
+                    "and target values only, so put what differs there, or run the seeds one by one."
+                )
 
 
 def _is_array(value: Any) -> bool:

@@ -9,7 +9,7 @@ its condition, and an unknown in units of the change that alters a residual by a
 import dataclasses
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import equinox as eqx
 import jax
@@ -17,27 +17,22 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from ..derivatives.activation import cos
 from ..derivatives.compiled import runs_once
-from ..derivatives.jet import Jet, Value, activate, affine
-from ..derivatives.network import AbstractNetwork, Frozen, Solution, nothing
-from ..derivatives.operator import Names, Operator
+from ..derivatives.network import AbstractNetwork, Frozen, Solution
 from ..derivatives.units import Units
-from .channel import Channel, residuals
+from .channel import Channel, thinned
 from .operators import Derivatives, Flux, Traces
+from .periods import periods_in_half_the_box
 from .precision import Exact
+from .random_fields import draws, responses, sensitivities
 
 if TYPE_CHECKING:
     from .problem import Problem
 
-DRAWS = 16  # random fields, of which the median counts
-WAVES = 8  # in each
 POINTS = 128  # of a condition are enough to see how large its terms are
 SWEEPS = 3  # over the fields whose scale depends on that of others
 TRIED = 65  # scales at once
 DECADES = 16  # either way, of the scales that are tried
-FEW = 16  # points of a condition are too few to see how fast what it gives varies
-NOTHING = 0.01  # of the size of a condition's terms: what varies by less is taken not to vary
 MOST_ROWS = 6000  # of a problem in windows, where each has points of its own
 MOST_POINTS = 8  # times as many as usual
 BEYOND = 10.0  # times the range of its given values is as much as a field is taken to vary, if the equation has guesses in it
@@ -60,7 +55,7 @@ class Scales(eqx.Module):
         with jax.enable_x64(True):
             search = _Search(problem)
             found = search.scales()
-            periods = search.periods(found.sizes) if search.is_exact else ()
+            periods = search.periods(found.sizes)
             on_host = jax.tree.map(np.asarray, found)
         rounded: Scales = jax.tree.map(lambda leaf: jnp.asarray(leaf, float), on_host)
         return dataclasses.replace(rounded, periods=periods)
@@ -114,44 +109,9 @@ class Scales(eqx.Module):
         )
 
 
-def thinned(channels: tuple[Channel, ...], rows: int) -> tuple[Channel, ...]:
-    """Channels at fewer points, chosen at random, where they have more rows in all than can be looked at together."""
-    share = rows / sum(channel.target.size for channel in channels)
-    random = np.random.default_rng(0)
-
-    def fewer(channel: Channel) -> Channel:
-        n = len(channel.points)
-        return channel.at(np.sort(random.permutation(n)[: max(1, int(share * n))])) if channel.sampled else channel
-
-    return channels if share >= 1 else tuple(fewer(channel) for channel in channels)
-
-
 @runs_once
 def _inside(scales: Scales, channels: tuple[Channel, ...]) -> tuple[Channel, ...]:
     return tuple(channel.inside(scales.units, scales.size(channel)) for channel in channels)
-
-
-class Waves(AbstractNetwork):
-    """Random smooth fields of unit size: a few plane waves, half a period long in the box on average."""
-
-    amplitudes: Float[Array, "f m"]
-    frequencies: Float[Array, "m d"]
-    phases: Float[Array, " m"]
-
-    @classmethod
-    def draw(cls, fields: int, dimension: int, seed: int) -> "Waves":
-        random = np.random.default_rng(seed)
-        return cls(
-            jnp.asarray(random.normal(size=(fields, WAVES)) * np.sqrt(2 / WAVES)),
-            jnp.asarray(random.normal(size=(WAVES, dimension)) * np.pi / 2),
-            jnp.asarray(random.uniform(0, 2 * np.pi, WAVES)),
-        )
-
-    def features(self, x: Value) -> Value:
-        return nothing(x)
-
-    def __call__(self, x: Value) -> Value:
-        return affine(self.amplitudes, None, activate(cos, affine(self.frequencies, self.phases, x)))
 
 
 class _Search:
@@ -171,9 +131,7 @@ class _Search:
         own = {name: jnp.asarray(unknown.guess if unknown.positive else 1.0) for name, unknown in problem.parameters.items()}
         middle, half = jnp.asarray((lower + upper) / 2), jnp.asarray((upper - lower) / 2)
         self.units = Units(middle, half, jnp.asarray(self.offset), jnp.asarray(self.range), own)
-        self.waves = jax.tree.map(
-            lambda *leaves: jnp.stack(leaves), *(Waves.draw(fields, domain.dimension, seed) for seed in range(DRAWS))
-        )
+        self.waves = draws(fields, domain.dimension)
         ones = {channel.name: jnp.ones(channel.target.shape[1]) for channel in self.channels}
         # where a condition compares two places, one of them shows how large its terms are: the difference may be nothing
         inside = _inside(Scales(self.units, ones), self.channels)
@@ -181,33 +139,17 @@ class _Search:
 
     def scales(self) -> Scales:
         scale = self._field_scales()
-        left = np.asarray(_responses(self.inside, self._solution(self.waves, scale), jnp.asarray(scale[None]))[0])
+        left = np.asarray(responses(self.inside, self._solution(self.waves, scale), jnp.asarray(scale[None]))[0])
         ends = np.cumsum([channel.target.shape[1] for channel in self.channels])
         sizes = {c.name: _row_sizes(c, size) for c, size in zip(self.channels, np.split(left, ends[:-1]), strict=True)}
         units = eqx.tree_at(lambda u: (u.scale, u.unknowns), self.units, (jnp.asarray(scale), self._unknowns(scale, sizes)))
         return Scales(units, {name: jnp.asarray(size) for name, size in sizes.items()})
 
-    @property
-    def is_exact(self) -> bool:
-        """Whether there is no noise: otherwise the number of points, and a prior on functions, are part of what is known."""
-        return all(isinstance(channel.precision, Exact) for channel in self.channels)
-
     def periods(self, sizes: Mapping[str, Array]) -> tuple[float, ...]:
-        """How many periods of the functions that the user gave, sources and initial values say, fit into half the box."""
-        known = [(c, channel) for c, channel in zip(self.problem.conditions, self.channels, strict=False) if not channel.given]
-        found = [np.zeros(self.problem.domain.dimension)]
-        for condition, channel in known:
-            target = getattr(condition, "target", None)
-            given = channel.kind in ("equation", "boundary", "initial") and channel.partner is None
-            if given and len(channel.points) >= FEW:
-                found.append(
-                    np.asarray(_wavenumbers(channel, self.units, self._unknown_guesses(), target, sizes[channel.name]))
-                )
-        highest = np.max(np.where(np.isfinite(found), found, 0.0), axis=0)
-        return tuple((np.round(highest / (2 * np.pi), 2)).tolist())
-
-    def _unknown_guesses(self) -> dict[str, Array]:
-        return {name: jnp.asarray(unknown.guess, float) for name, unknown in self.problem.parameters.items()}
+        """Those of what is given. None where there is noise: the number of points and a prior on functions are then part of
+        what is known, and stay as they are."""
+        exact = all(isinstance(channel.precision, Exact) for channel in self.channels)
+        return periods_in_half_the_box(self.problem, self.channels, self.units, sizes) if exact else ()
 
     def _solution(self, network: AbstractNetwork, scale: np.ndarray) -> Solution:
         """Random fields of the given scales around the offsets, with every unknown at its guess."""
@@ -248,46 +190,20 @@ class _Search:
     def _changes(self, i: int, scale: np.ndarray, tried: np.ndarray) -> tuple[Array, Array]:
         without = np.where(np.arange(len(scale)) == i, 0.0, scale)
         scales = np.where(np.arange(len(scale)) == i, tried[:, None], scale)
-        return _responses(self.inside, self._solution(self.waves, without), jnp.asarray(scales))
+        return responses(self.inside, self._solution(self.waves, without), jnp.asarray(scales))
 
     def _unknowns(self, scale: np.ndarray, sizes: Mapping[str, np.ndarray]) -> dict[str, Array]:
         """The unit of every unknown: its guess if it is positive, else the change that a residual feels as its own size."""
         units = dict(self.units.unknowns)
         free = [name for name, unknown in self.problem.parameters.items() if not unknown.positive]
         if free:
-            felt = _sensitivities(self.inside, self._solution(self.waves, scale), tuple(free))
+            felt = sensitivities(self.inside, self._solution(self.waves, scale), tuple(free))
             for name in free:
                 parts = [np.asarray(felt[name][j]) / sizes[c.name] for j, c in enumerate(self.channels)]
                 most = max((float(np.max(part)) for part in parts if np.all(np.isfinite(part))), default=0.0)
                 guess = abs(self.guesses[name])
                 units[name] = jnp.asarray(1 / most if most > 0 else guess or 1.0)
         return units
-
-
-@runs_once
-def _wavenumbers(
-    channel: Channel, units: Units, unknowns: dict[str, Array], target: Any, usual: Float[Array, " k"]
-) -> Float[Array, " d"]:
-    """How fast what is given in a condition varies along each coordinate of the network: slopes in parts of the variation.
-
-    What is given is what the operator leaves of fields that are zero, and the target where it is a function.
-    """
-    names = channel.operator.names
-    nothing = Jet(jnp.zeros((len(channel.operator.orders), len(names.fields))), channel.operator.orders)
-    aimed = Operator(target, Names((), names.coordinates)) if callable(target) else None
-    empty = Jet(jnp.zeros((1, 0)), ((0,) * len(names.coordinates),))
-
-    def given(inside: Float[Array, " d"]) -> Float[Array, " k"]:
-        x = units.outside(inside)
-        value = channel.operator(nothing, x, unknowns, {})
-        return value if aimed is None else value - aimed(empty, x, {}, {})
-
-    at = units.inside(channel.points)
-    values, slopes = jax.vmap(given)(at), jax.vmap(jax.jacfwd(given))(at)
-    varies = values - jnp.mean(values, axis=0)
-    size = jnp.sqrt(jnp.mean(varies**2, axis=0))
-    rough = jnp.sqrt(jnp.mean(slopes**2, axis=0)) / jnp.where(size > 0, size, 1.0)[:, None]
-    return jnp.max(jnp.where(size[:, None] > NOTHING * usual[:, None], rough, 0.0), axis=0)
 
 
 def _values_of(name: str, channels: Sequence[Channel], kinds: Sequence[str] = ("data", "boundary", "initial")) -> np.ndarray:
@@ -329,48 +245,3 @@ def _crossing(tried: np.ndarray, changes: np.ndarray, size: float) -> float:
     j = above[0]
     at = np.interp(np.log(size), np.log(changes[j - 1 : j + 1]), np.log(tried[j - 1 : j + 1]))
     return float(np.exp(at))
-
-
-@runs_once
-def _responses(
-    channels: tuple[Channel, ...], solutions: Solution, scales: Float[Array, "s f"]
-) -> tuple[Float[Array, " rows"], Float[Array, "s rows"]]:
-    """What is left of the conditions, and how much that changes with each of the scales; rows of all conditions in a row."""
-    before = _over_draws(channels, solutions)
-
-    def changes(scale: Float[Array, " f"]) -> Float[Array, " rows"]:
-        moved = eqx.tree_at(lambda s: s.frozen_units.content.scale, solutions, scale)
-        after = _over_draws(channels, moved)
-        return jnp.concatenate([_typical(a - b) for a, b in zip(after, before, strict=True)])
-
-    return jnp.concatenate([_typical(rows) for rows in before]), jax.lax.map(changes, scales)
-
-
-@runs_once
-def _sensitivities(
-    channels: tuple[Channel, ...], solutions: Solution, names: tuple[str, ...]
-) -> dict[str, list[Float[Array, " k"]]]:
-    """How much a unit change of each unknown changes what is left of every condition."""
-
-    def left(raw: dict[str, Array]) -> list[Array]:
-        return _over_draws(channels, eqx.tree_at(lambda s: s.raw, solutions, raw))
-
-    def along(name: str) -> list[Array]:
-        unit = {other: jnp.ones_like(value) * (other == name) for other, value in solutions.raw.items()}
-        return jax.jvp(left, (solutions.raw,), (unit,))[1]  # type: ignore[no-any-return]
-
-    return {name: [_typical(rows) for rows in along(name)] for name in names}
-
-
-def _over_draws(channels: tuple[Channel, ...], solutions: Solution) -> list[Float[Array, "draws n k"]]:
-    """What every random field leaves of the conditions."""
-
-    def one(network: AbstractNetwork) -> list[Array]:
-        return residuals(channels, eqx.tree_at(lambda s: s.network, solutions, network))
-
-    return jax.vmap(one)(solutions.network)
-
-
-def _typical(rows: Float[Array, "draws n k"]) -> Float[Array, " k"]:
-    """The root mean square over the points, and the median over the draws that are finite."""
-    return jnp.nanmedian(jnp.sqrt(jnp.mean(jnp.where(jnp.isfinite(rows), rows, jnp.nan) ** 2, axis=1)), axis=0)

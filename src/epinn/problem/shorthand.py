@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from ..errors import InputError, shown
+from .boundary import Dirichlet
 from .condition import Condition
-from .conditions import Dirichlet, Equation, Initial
+from .conditions import Equation, Initial
 
 WIDE_LOGARITHM = 3.0  # standard deviation of a logarithm of which nothing is known: a factor of 20 either way
 

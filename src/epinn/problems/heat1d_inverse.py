@@ -9,7 +9,8 @@ import jax.numpy as jnp
 from jaxtyping import Array, PRNGKeyArray
 
 from ..derivatives.quantity import Quantity
-from ..problem.conditions import Constant, Dirichlet, Initial
+from ..problem.boundary import Dirichlet
+from ..problem.conditions import Constant, Initial
 from ..problem.context import Points
 from ..problem.domain import Box
 from ..problem.problem import Problem, as_key

@@ -4,7 +4,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, PRNGKeyArray
 
 from ..derivatives.quantity import Quantity
-from ..problem.conditions import Dirichlet
+from ..problem.boundary import Dirichlet
 from ..problem.context import Points
 from ..problem.domain import Box
 from ..problem.problem import Problem, as_key

@@ -11,7 +11,8 @@ import numpy as np
 from jaxtyping import Array, Key, PRNGKeyArray
 
 from ..derivatives.compiled import runs_once
-from ..derivatives.network import MLP, AbstractNetwork, Encoding, Frozen, Parts, Pieces, Solution, check_architecture
+from ..derivatives.composed import Parts, Pieces
+from ..derivatives.network import MLP, AbstractNetwork, Encoding, Frozen, Solution, check_architecture
 from ..errors import InputError
 from ..problem.channel import Channel
 from ..problem.domain import TIME, Box

@@ -8,16 +8,24 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
+from threadpoolctl import threadpool_limits
 
 R = TypeVar("R")
 
+LARGE = 3000  # the side of a matrix from which on several threads are worth what they cost when others need the cores too
 
-def in_double(function: Callable[..., R], *arguments: Any) -> R:
+
+def in_double(function: Callable[..., R], *arguments: Any, side: int = 0) -> R:
     """`function` of the arguments with all their real arrays in double precision; whatever it computes is in double precision.
 
-    Arrays of the result are numpy's: as JAX's they would be rounded by whatever touches them outside.
+    Arrays of the result are numpy's: as JAX's they would be rounded by whatever touches them outside. `side` is that of the
+    largest matrix that is factorised. On a CPU the threads that do this wait for each other in busy loops: beside one other
+    process on two cores, two of them are fifteen times as slow as one.
     """
-    with jax.enable_x64(True):
+    import scipy.linalg  # noqa: F401  (the library that JAX will factorise with: once it is loaded its threads can be limited)
+
+    threads = None if side >= LARGE else 1
+    with jax.enable_x64(True), threadpool_limits(threads, user_api="blas"):
         result = function(*double(arguments))
         on_host: R = jax.tree.map(lambda leaf: np.asarray(leaf) if eqx.is_array(leaf) else leaf, result)
     return on_host

@@ -44,7 +44,7 @@ def log_evidence(channels: tuple[Channel, ...], solution: Solution, prior: Prior
     def compute(objective: PinnObjective, channels: tuple[Channel, ...], parameters: Any, prior: Prior) -> Array:
         return _log_evidences(System(objective, channels, keys, prior, one_of(parameters)), parameters)
 
-    found: Array = in_double(compute, PinnObjective(rest), fair, parameters, prior)
+    found: Array = in_double(compute, PinnObjective(rest), fair, parameters, prior, side=min(rows, size))
     return float(np.asarray(found)[0])
 
 

@@ -110,7 +110,7 @@ def _used_up(
         keys = jax.random.split(jax.random.key(0), seeds)
         return _leverages(System(objective, channels, keys, prior, one_of(parameters)), parameters)
 
-    return np.asarray(in_double(leverages, objective(rest), channels, parameters, prior))
+    return np.asarray(in_double(leverages, objective(rest), channels, parameters, prior, side=min(rows, size)))
 
 
 @eqx.filter_jit

@@ -11,10 +11,12 @@ import numpy as np
 import optax
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from ..derivatives.network import Solution, in_words, trainable
+from ..derivatives.composed import in_words
+from ..derivatives.network import Solution, trainable
 from ..problem.channel import Channel
 from ..problem.checks import as_points
 from ..problem.problem import Problem, as_key
+from ..problem.sameness import check_same_equations
 from ..problem.scales import Scales
 from ..problem.shorthand import Unknown
 from ..progress import Progress
@@ -128,7 +130,7 @@ def fit_seeds(
     """
     problem, report = problems[0], progress or Progress()
     for other in problems[1:]:
-        problem.check_same_equations(other)
+        check_same_equations(problem, other)
     point_keys, network_keys, train_keys = purposes(jnp.stack([as_key(key) for key in keys]), 3)
     scales = [base.scales(p) for p in problems]
     channels, elsewhere = (

@@ -14,7 +14,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..derivatives.network import Pieces, Solution
+from ..derivatives.composed import Pieces
+from ..derivatives.network import Solution
 from ..derivatives.units import Units
 from ..errors import InputError
 from ..problem.channel import Channel, residuals
@@ -49,7 +50,8 @@ def can_march(problem: Problem, channels: Sequence[Channel]) -> bool:
         return False
     try:
         begin, end = _ends(problem)
-        _during(problem, begin, (begin + end) / 2).channels(0)
+        for some in ((begin, (begin + end) / 2), ((begin + end) / 2, end)):
+            _during(problem, *some).channels(0)
     except InputError:  # something is said of a certain time
         return False
     return not any(problem.domain.breaks)

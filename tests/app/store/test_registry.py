@@ -11,7 +11,7 @@ from epinn.app.store.registry import CLASSES, FORMAT_1, class_of, name_of
 from epinn.derivatives.network import AbstractNetwork, Opaque
 from epinn.interop.advice import Reordered
 from epinn.posterior.sampler import Sampler
-from epinn.problem.scales import Waves
+from epinn.problem.random_fields import Waves
 
 NOT_IN_FILES = {
     Opaque,  # holds any function, which no file can

@@ -8,7 +8,8 @@ from typing import Any
 
 import equinox as eqx
 
-from ...derivatives.network import MLP, Encoding, Frozen, Parts, Pieces, Solution
+from ...derivatives.composed import Parts, Pieces
+from ...derivatives.network import MLP, Encoding, Frozen, Solution
 from ...derivatives.units import Units
 from ...errors import InputError
 from ...interop.network.imported import Imported

@@ -9,10 +9,10 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from ...derivatives.jet import Value, opaque
+from ...derivatives.jet import Value, before_softplus, opaque
 from ...derivatives.network import AbstractNetwork, Frozen, nothing
 from ...errors import InputError
-from ...problem.problem import Problem, before_softplus
+from ...problem.problem import Problem
 from ..converted import Converted
 from .check import check, check_shape, in_precision, is_double
 from .features import last_inputs

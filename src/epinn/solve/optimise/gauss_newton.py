@@ -17,6 +17,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+import optax
 from jax.scipy.sparse.linalg import cg
 from jaxtyping import Array, Bool, Float, Int
 
@@ -87,7 +88,8 @@ def gauss_newton(
         driven = _drive(systems, first, plan, total, progress, stage, started)
         return driven, _trees(systems, driven.state)
 
-    driven, found = in_double(solve, objective, tuple(channels), parameters, prior)
+    rows, size = sum(channel.target[0].size for channel in channels), int(optax.tree.size(parameters)) // len(keys)
+    driven, found = in_double(solve, objective, tuple(channels), parameters, prior, side=min(rows, size))
     losses = recorded(driven, len(keys), len(channels))
     return Outcome(cast_like(found, parameters), driven.steps, losses, driven.seconds, [None] * len(keys))
 

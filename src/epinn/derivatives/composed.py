@@ -1,0 +1,95 @@
+"""Networks made of networks: for some fields each, or side by side in boxes of their own."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from .jet import Jet, Value, join
+from .network import MLP, AbstractNetwork, Frozen
+
+
+class Parts(AbstractNetwork):
+    """Networks for some fields each, of some coordinates each."""
+
+    networks: tuple[AbstractNetwork, ...]
+    axes: tuple[tuple[int, ...], ...] = eqx.field(static=True)  # the coordinates that each of them sees
+    columns: tuple[tuple[int, ...], ...] = eqx.field(static=True)  # the fields that each of them gives
+
+    def features(self, x: Value) -> Value:
+        return join([network.features(_components(x, axes)) for network, axes in zip(self.networks, self.axes, strict=True)])
+
+    def __call__(self, x: Value) -> Value:
+        every = join([network(_components(x, axes)) for network, axes in zip(self.networks, self.axes, strict=True)])
+        return _components(every, tuple(np.argsort([column for part in self.columns for column in part]).tolist()))
+
+
+def _components(x: Value, chosen: tuple[int, ...]) -> Value:
+    """Some of the components, in that order."""
+    places = np.asarray(chosen)
+    return Jet(x.stack[..., places], x.orders) if isinstance(x, Jet) else x[..., places]
+
+
+class Pieces(AbstractNetwork):
+    """Networks side by side, each for a box of its own, whose coordinates it sees from -1 to 1."""
+
+    networks: AbstractNetwork  # of all boxes: arrays with an axis for them (after that of the seeds, where there are several)
+    middle: Frozen  # of the boxes, boxes by coordinates
+    half: Frozen
+    windows: tuple[float, ...] = eqx.field(
+        static=True, default=()
+    )  # times at which boxes meet that nobody but the solver chose
+
+    @classmethod
+    def of(cls, networks: Sequence[AbstractNetwork], middle: Any, half: Any, windows: tuple[float, ...] = ()) -> "Pieces":
+        """From one network for each box, and the boxes."""
+        arrays, static = eqx.partition(list(networks), eqx.is_array)
+        stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), *arrays)
+        return cls(
+            eqx.combine(stacked, static[0]), Frozen(jnp.asarray(middle, float)), Frozen(jnp.asarray(half, float)), windows
+        )
+
+    def features(self, x: Value) -> Value:
+        return self._chosen(x, lambda network, here: network.features(here))
+
+    def __call__(self, x: Value) -> Value:
+        return self._chosen(x, lambda network, here: network(here))
+
+    def _chosen(self, x: Value, function: Callable[[AbstractNetwork, Value], Value]) -> Value:
+        """A function of the network of the box that each point is in."""
+        if isinstance(x, Jet) and x.stack.ndim > 2:
+            return jax.vmap(lambda at_point: self._chosen(at_point, function))(x)
+        middle, half = self.middle.content, self.half.content
+        beyond = jnp.max(jnp.abs(((x.value if isinstance(x, Jet) else x) - middle) / half), axis=-1)
+        here = (
+            len(middle) - 1 - jnp.argmin(beyond[::-1])
+        )  # of two boxes that share a face, points on it belong to the later one
+        arrays, static = eqx.partition(self.networks, eqx.is_array)
+        network = eqx.combine(jax.tree.map(lambda leaf: leaf[here], arrays), static)
+        return function(network, (x - middle[here]) * (1 / half[here]))
+
+
+def in_words(network: AbstractNetwork) -> str:
+    """What a network is made of: "3 windows, each 2-32-32-32-1, tanh"."""
+    match network:
+        case MLP():
+            sizes = [network.weights[0].shape[-1], *(weight.shape[-2] for weight in network.weights)]
+            encoding, more = network.encoding, []
+            if encoding.periodic:
+                more.append("periodic")
+            if encoding.stretch is not None:
+                more.append(f"up to {float(np.max(encoding.stretch.content)):.2g} times as fine as usual")
+            if encoding.frequencies is not None:
+                more.append("Fourier features")
+            return ", ".join(["-".join(map(str, sizes)), network.activation.name, *more])
+        case Parts():
+            return " and ".join(map(in_words, network.networks))
+        case Pieces():
+            return (
+                f"{len(network.middle.content)} {'windows' if network.windows else 'zones'}, each {in_words(network.networks)}"
+            )
+        case _:
+            return type(network).__name__
