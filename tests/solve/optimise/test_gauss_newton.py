@@ -105,6 +105,7 @@ def test_a_step_solves_the_damped_normal_equations(x64, hidden, spread, monkeypa
 def test_a_bent_step_follows_the_residuals_to_second_order(x64, monkeypatch):
     """With r(v + s d + s^2 a) the residual that linearisation promises, (1 - s) r, is met to s^2 where rows are independent."""
     monkeypatch.setattr(newton, "BENT", np.inf)
+    monkeypatch.setattr(newton, "AHEAD", 1e-4)  # where the curvature is that of the residuals here
     made, vector = system(everything(), (20,), None)
     rows, damping = made.rows(vector), jnp.asarray(1e-8)
     straight, bent = jax.jit(newton._dense(made, vector)[1])(damping)

@@ -32,9 +32,11 @@ from .whitened import Prior, System
 
 BYTES = 32  # that a seed needs for every entry of its Jacobian, in all
 FIRST_STEPS = 5  # of the first compiled call, before it is known how long a step takes
+SMALL = 1000  # the side of a matrix up to which several are worked on at once
 CG_STEPS = 100
 CG_TOLERANCE = 1e-4  # a step need not be more precise than the model it is a step of
 FACTORS = (0.3, 0.03, 1.0, 3.0)  # dampings that are tried at once, in parts of the current one
+AHEAD = 0.1  # of a step, where its curvature is looked at: exact enough, and cheaper than derivatives of derivatives
 BENT = 0.75  # a step may be bent by this part of its length; if it would be more, the curvature is not to be trusted
 GROWTH = 27.0  # of the damping when none of them lowers the loss
 FIRST_DAMPING = 1e-3  # in parts of the mean diagonal of JJ'
@@ -132,6 +134,11 @@ class Plan:
         return cls(rows, parameters, is_dense(rows, parameters), seeds_at_once(BYTES * rows * parameters), to_the_mode)
 
     @property
+    def together(self) -> int:
+        """Steps that are tried side by side rather than one after the other: small ones keep no machine busy alone."""
+        return 2 * len(FACTORS) if min(self.rows, self.parameters) <= SMALL else 1
+
+    @property
     def operations(self) -> float:
         """Floating-point operations of one step, but for the passes through the network where a matrix dominates them."""
         small = min(self.rows, self.parameters)
@@ -180,10 +187,10 @@ def _step(state: State, system: System, plan: Plan) -> State:
     size, step_for = (_dense if plan.dense else _free)(system, state.parameters)
     damping = jnp.where(state.damping < 0, FIRST_DAMPING * size, state.damping)
     tried = damping * jnp.asarray(FACTORS if plan.dense else FACTORS[:1])  # without a matrix every damping costs the same again
-    moved = state.parameters + jax.lax.map(step_for, tried)
+    moved = state.parameters + jax.lax.map(step_for, tried, batch_size=plan.together)
     several = moved.shape[1]  # for each damping
     moved = moved.reshape(-1, plan.parameters)
-    losses = jax.lax.map(system.loss, moved)
+    losses = jax.lax.map(system.loss, moved, batch_size=plan.together)
     losses = jnp.where(jnp.isfinite(losses), losses, jnp.inf)
     best = jnp.argmin(losses)
     better = losses[best] < state.loss
@@ -212,13 +219,8 @@ def _dense(system: System, parameters: Float[Array, " p"]) -> Solve:
     def step_for(damping: Float[Array, ""]) -> Float[Array, "2 p"]:
         solve = gram.solver(damping + system.ridge)
         straight = -solve(rows, pull)
-
-        def slope(length: Float[Array, ""]) -> Float[Array, " m"]:
-            along = lambda s: system.rows(parameters + s * straight)  # noqa: E731
-            return jax.jvp(along, (length,), (jnp.ones_like(length),))[1]  # type: ignore[no-any-return]
-
-        zero = jnp.zeros((), parameters.dtype)
-        curvature = jax.jvp(slope, (zero,), (jnp.ones_like(zero),))[1]
+        ahead = (system.rows(parameters + AHEAD * straight) - rows) / AHEAD
+        curvature = 2 * (ahead - gram.jacobian @ straight) / AHEAD
         bend = -0.5 * solve(curvature, jnp.zeros_like(pull))
         trusted = 2 * jnp.linalg.norm(bend) <= BENT * jnp.linalg.norm(straight)
         return jnp.stack([straight, straight + jnp.where(trusted, bend, 0.0)])
