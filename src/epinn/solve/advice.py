@@ -23,16 +23,27 @@ BETWEEN = 3.0  # times the residuals at the points of the fit: it has learned it
 
 
 def cures(
-    problem: Problem, channels: Sequence[Channel], solution: Solution, left: Misfit, at_points: Misfit, seed: int
+    problem: Problem,
+    channels: Sequence[Channel],
+    solution: Solution,
+    left: Misfit,
+    at_points: Misfit,
+    seed: int,
+    longer: str = "",
 ) -> list[str]:
-    """The most likely cause for each condition that is far from being met, and its cure: of one seed, at fresh points."""
+    """The most likely cause for each condition that is far from being met, and its cure: of one seed, at fresh points.
+
+    `longer` says how to fit for longer, where the fit was still getting better when it had to end.
+    """
     rows = residuals(channels, solution)
     exact_hold = left.largest(seed) <= SOLVED
     found = []
     for i, (channel, row) in enumerate(zip(channels, rows, strict=True)):
         is_exact = isinstance(channel.precision, Exact)
         place = _place(np.asarray(solution.outside(channel.points)), np.sum(np.asarray(row) ** 2, axis=1), problem.domain)
-        if not is_exact and exact_hold:
+        if longer and (exact_hold or not place):
+            found.append(f"{LOST}. It was still getting better when its steps were used up: take more, {longer}.")
+        elif not is_exact and exact_hold:
             found.append(
                 f"{LOST}. All else holds, so the measurements contradict the equations: look at sigma, at units and signs, and "
                 f"for outliers{f' near {place}' if place else ''}."

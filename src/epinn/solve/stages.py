@@ -185,7 +185,7 @@ def fit_once(task: Task, solution: Solution) -> list[Fit]:
 
     def advice(seed: int, found: Solution) -> list[str]:
         fresh = unstack(judges, size)[seed]
-        return cures(task.problems[seed], fresh, found, misfit, at_points, seed)
+        return cures(task.problems[seed], fresh, found, misfit, at_points, seed, _longer(base, newton, seed))
 
     return [
         Fit(
@@ -206,6 +206,15 @@ def fit_once(task: Task, solution: Solution) -> list[Fit]:
             zip(unstack(solution, size), unstack(final, size), unstack(task.channels, size), strict=True)
         )
     ]
+
+
+def _longer(base: Base, newton: Sequence[Outcome], seed: int) -> str:
+    """The settings for ten times as many steps of Gauss-Newton, and how long they take; nothing if it needs no more."""
+    if not newton or not newton[-1].unfinished or not newton[-1].unfinished[seed]:
+        return ""
+    seconds = 10 * sum(outcome.seconds for outcome in newton)
+    time = f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"
+    return f"Base(newton={10 * base.newton}, newton_work={10 * base.work:.0e}), which may take {time}"
 
 
 def _all_noise(channels: Sequence[Channel]) -> list[str]:

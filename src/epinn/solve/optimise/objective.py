@@ -49,6 +49,7 @@ class Outcome(eqx.Module):
     losses: Float[np.ndarray, "records seeds channels"]
     seconds: float
     failures: list[str | None]
+    unfinished: list[bool] | None = None  # by seed, whether it was still getting better when its steps were used up
 
     def last(self, seed: int, channels: Sequence[Channel]) -> dict[str, float]:
         """The mean squares of a seed at the end, by channel."""
