@@ -12,7 +12,8 @@ import epinn
 from epinn.solve.evidence import log_evidence
 from epinn.solve.pinn import bayesian_prior
 from epinn.solve.seeds import stack
-from epinn.solve.stages import Fit, _all_noise, _better
+from epinn.solve.stages import _all_noise, _better
+from epinn.solve.task import Fit
 
 X = np.linspace(-1, 1, 12)
 Y = 0.8 * X - 0.3 + 0.1 * np.random.default_rng(0).normal(size=12)

@@ -28,7 +28,8 @@ from ..solve.config import Base, fold_in, purposes
 from ..solve.optimise.whitened import Prior
 from ..solve.pinn import Pinn, bayesian_prior
 from ..solve.seeds import Keys, chosen, over_seeds, stack
-from ..solve.stages import Fit, Task, fit_with_restarts
+from ..solve.stages import fit_with_restarts
+from ..solve.task import Fit, Task
 from .method import Memory, Method, Traits, check_positive, prior_width
 
 STARTS = ("anchor", "trained")

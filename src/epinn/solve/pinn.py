@@ -28,7 +28,8 @@ from .optimise.objective import PinnObjective
 from .optimise.whitened import Prior
 from .refine import CANDIDATES
 from .seeds import stack, unstack
-from .stages import Fit, Task, fit_once, fit_with_restarts, is_noisy
+from .stages import fit_once, fit_with_restarts, is_noisy
+from .task import Fit, Task
 from .windows import briefly, can_march, fit_in_windows, windows_of
 
 WIDE = 10.0  # standard deviation of an unknown of which nothing is stated, in units that change a residual by its own size

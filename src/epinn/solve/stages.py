@@ -3,7 +3,6 @@
 import dataclasses
 import functools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -26,10 +25,11 @@ from .optimise.objective import Objective, Outcome, PinnObjective
 from .optimise.whitened import Prior
 from .refine import where_most_is_left
 from .seeds import Keys, chosen, unstack
+from .task import Fit, Task, called_noise
 
-SUSPICIOUS = 0.3  # of the variation of measurements: if more is called noise, other explanations are looked for
-ALL_OF_IT = 0.9  # and if none is better than this, it is said
+ALL_OF_IT = 0.9  # of the variation of measurements: if the fit calls so much of it noise, it is said
 LOOSE = (100.0, 10.0)  # times its tolerance an exact condition may be missed at first, where measurements come first
+BRIEFLY = 1 / 6  # of all steps, for each of these
 TIGHTER = 0.1  # of what a first fit leaves of exact conditions is asked for in the second
 REFINEMENTS = 4  # times that points are moved to where most is left, at most
 WORTHWHILE = 0.8  # of the largest residual, if moving them has left more than that it is not done again
@@ -69,71 +69,6 @@ def train_solution(
 
 def redraw(problem: Problem, units: Units | None) -> Redraw | None:
     return Redraw(problem.channels, problem.points.resample, units) if problem.points.resample else None
-
-
-@dataclass(frozen=True, eq=False)
-class Fit:
-    """One seed after all stages of training."""
-
-    solution: Solution
-    channels: tuple[Channel, ...]
-    steps: list[int]
-    losses: np.ndarray
-    seconds: float
-    failure: str | None
-    complaints: list[str]
-    misfit: float  # the mean squared residual in units of the noise
-    largest: float  # residual of an exact condition, in parts of the size of its terms
-    regularised: bool  # whether the prior took part in it
-
-    @property
-    def noise(self) -> float:
-        """The largest part of any measurements' variation that the fit calls noise, where it was free to."""
-        return max(map(_called_noise, self.channels), default=0.0)
-
-    @property
-    def is_found(self) -> bool:
-        """Whether there is no reason to look for another solution."""
-        return not self.complaints and self.failure is None and self.noise < SUSPICIOUS
-
-
-@dataclass(frozen=True, eq=False)
-class Task:
-    """What is to be fitted, and how, for several seeds at once: all arrays have a leading seed axis.
-
-    A fit is judged by the same conditions `elsewhere`: at other points, or without what perturbed them.
-    """
-
-    base: Base
-    problems: Sequence[Problem]
-    channels: tuple[Channel, ...]
-    elsewhere: tuple[Channel, ...]
-    prior: Prior | None
-    keys: Keys
-    weights: Weights
-    progress: Progress
-    attempt: int = 0
-    label: str = ""  # of a part of the training, in front of its stages
-    candidates: Callable[[int], tuple[Channel, ...]] | None = None  # points to choose from when some are needed elsewhere
-    round: int = 0  # how often that was done
-
-    def again(self, seeds: Sequence[int], attempt: int) -> "Task":
-        """A further attempt of some of the seeds."""
-        return dataclasses.replace(
-            self,
-            problems=[self.problems[i] for i in seeds],
-            channels=chosen(self.channels, seeds),
-            elsewhere=chosen(self.elsewhere, seeds),
-            prior=chosen(self.prior, seeds),
-            keys=fold_in(self.keys[np.asarray(seeds)], attempt),
-            attempt=attempt,
-        )
-
-    def stage(self, name: str) -> str:
-        """What a stage is called in this attempt."""
-        named = f"{self.label}, {name}" if self.label else name
-        named = f"{named}, points {self.round + 1}" if self.round else named
-        return f"{named}, restart {self.attempt}" if self.attempt else named
 
 
 Start = Callable[[Sequence[int], int], Solution]  # seeds, attempt -> where they begin, stacked
@@ -223,14 +158,8 @@ def _all_noise(channels: Sequence[Channel]) -> list[str]:
         f"nearly all of {c.name!r} is called noise (sigma {float(np.max(c.sigma_outside)):.2g}): the equations explain nothing "
         "of it. If the noise is smaller than that, say so with sigma=..., and give guesses of the unknowns that are nearer."
         for c in channels
-        if c.target.size > 2 and _called_noise(c) > ALL_OF_IT
+        if c.target.size > 2 and called_noise(c) > ALL_OF_IT
     ]
-
-
-def _called_noise(channel: Channel) -> float:
-    """The part of some measurements' variation that is called noise, where that is unknown."""
-    is_unknown = isinstance(channel.precision, UnknownNoise)
-    return float(np.max(channel.sigma)) / float(np.std(channel.target) + 1e-30) if is_unknown else 0.0
 
 
 def _first_order(task: Task, solution: Solution) -> tuple[list[Outcome], Solution]:
@@ -255,52 +184,43 @@ def _first_order(task: Task, solution: Solution) -> tuple[list[Outcome], Solutio
 def _newton(task: Task, solution: Solution) -> tuple[list[Outcome], Solution, tuple[Channel, ...]]:
     """Gauss-Newton, in rounds: where the problem gives no sigma, the fit of a round gives the estimate for the next.
 
-    Returns how the rounds went, the solution, and the channels with the sigma to go on with.
+    In further attempts the measurements count more than the equations at first: from where these are met, there may be no way
+    to those. Returns how the rounds went, the solution, and the channels with the sigma to go on with.
     """
     settling, outcomes = first_guess(task.channels, solution), []
     rounds = _rounds(task.channels) if task.base.newton else 0
     for looseness in LOOSE if task.attempt and rounds and is_noisy(task.channels) else ():
-        outcome, solution = _to_the_measurements(task, settling, solution, looseness)
+        looser = tuple(c.with_sigma(looseness * c.sigma) if isinstance(c.precision, Exact) else c for c in settling)
+        stage = f"newton, equations {looseness:g} times as loose"
+        outcome, solution = _gauss_newton(task, looser, solution, stage, share=BRIEFLY)
         outcomes.append(outcome)
     for i in range(rounds):
         if i > 0:
             found = estimate_sigma(settling, task.elsewhere, solution, PinnObjective, task.prior)
             settling = _tightened(found) if i == 1 else _with_tolerances(settling, found)
-        parameters, rest = trainable(solution)
-        outcome = gauss_newton(
-            PinnObjective(rest),
-            parameters,
-            settling,
-            keys=task.keys,
-            steps=task.base.newton,
-            prior=task.prior,
-            work=task.base.work,
-            to_the_mode=task.prior is not None and i == rounds - 1,
-            progress=task.progress,
-            stage=task.stage(f"newton {i + 1}" if rounds > 1 else "newton"),
-        )
-        solution = eqx.combine(outcome.parameters, rest)
+        stage = f"newton {i + 1}" if rounds > 1 else "newton"
+        outcome, solution = _gauss_newton(task, settling, solution, stage, is_last=i == rounds - 1)
         outcomes.append(outcome)
     left = estimate_sigma(settling, task.elsewhere, solution, PinnObjective, task.prior)
     return outcomes, solution, _final(settling, left, rounds)
 
 
-def _to_the_measurements(
-    task: Task, channels: tuple[Channel, ...], solution: Solution, looseness: float
+def _gauss_newton(
+    task: Task, channels: tuple[Channel, ...], solution: Solution, stage: str, *, share: float = 1.0, is_last: bool = False
 ) -> tuple[Outcome, Solution]:
-    """Some steps in which the measurements count more than the equations: from where these are met, there may be no way to
-    those."""
+    """One run of it with a share of the steps, and the solution after it."""
     parameters, rest = trainable(solution)
     outcome = gauss_newton(
         PinnObjective(rest),
         parameters,
-        tuple(c.with_sigma(looseness * c.sigma) if isinstance(c.precision, Exact) else c for c in channels),
+        channels,
         keys=task.keys,
-        steps=task.base.newton // 6,
+        steps=int(share * task.base.newton),
         prior=task.prior,
-        work=task.base.work / 6,
+        work=share * task.base.work,
+        to_the_mode=task.prior is not None and is_last,
         progress=task.progress,
-        stage=task.stage(f"newton, equations {looseness:g} times as loose"),
+        stage=task.stage(stage),
     )
     return outcome, eqx.combine(outcome.parameters, rest)
 

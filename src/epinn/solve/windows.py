@@ -29,7 +29,8 @@ from .noise import estimate_sigma, first_guess
 from .optimise.objective import PinnObjective
 from .refine import CANDIDATES
 from .seeds import Keys, over_seeds, stack, unstack
-from .stages import Fit, Task, fit_once
+from .stages import fit_once
+from .task import Fit, Task
 
 FIRST = 4  # windows, if all were as long as the first one
 SHORTEST = 1 / 128  # of all time

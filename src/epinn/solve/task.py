@@ -1,0 +1,90 @@
+"""What is to be fitted, for several seeds at once, and what comes of it."""
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..derivatives.network import Solution
+from ..problem.channel import Channel
+from ..problem.precision import UnknownNoise
+from ..problem.problem import Problem
+from ..progress import Progress
+from .config import Base, fold_in
+from .optimise.adam import Weights
+from .optimise.whitened import Prior
+from .seeds import Keys, chosen
+
+SUSPICIOUS = 0.3  # of the variation of measurements: if more is called noise, other explanations are looked for
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """One seed after all stages of training."""
+
+    solution: Solution
+    channels: tuple[Channel, ...]
+    steps: list[int]
+    losses: np.ndarray
+    seconds: float
+    failure: str | None
+    complaints: list[str]
+    misfit: float  # the mean squared residual in units of the noise
+    largest: float  # residual of an exact condition, in parts of the size of its terms
+    regularised: bool  # whether the prior took part in it
+
+    @property
+    def noise(self) -> float:
+        """The largest part of any measurements' variation that the fit calls noise, where it was free to."""
+        return max(map(called_noise, self.channels), default=0.0)
+
+    @property
+    def is_found(self) -> bool:
+        """Whether there is no reason to look for another solution."""
+        return not self.complaints and self.failure is None and self.noise < SUSPICIOUS
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """What is to be fitted, and how, for several seeds at once: all arrays have a leading seed axis.
+
+    A fit is judged by the same conditions `elsewhere`: at other points, or without what perturbed them.
+    """
+
+    base: Base
+    problems: Sequence[Problem]
+    channels: tuple[Channel, ...]
+    elsewhere: tuple[Channel, ...]
+    prior: Prior | None
+    keys: Keys
+    weights: Weights
+    progress: Progress
+    attempt: int = 0
+    label: str = ""  # of a part of the training, in front of its stages
+    candidates: Callable[[int], tuple[Channel, ...]] | None = None  # points to choose from when some are needed elsewhere
+    round: int = 0  # how often that was done
+
+    def again(self, seeds: Sequence[int], attempt: int) -> "Task":
+        """A further attempt of some of the seeds."""
+        return dataclasses.replace(
+            self,
+            problems=[self.problems[i] for i in seeds],
+            channels=chosen(self.channels, seeds),
+            elsewhere=chosen(self.elsewhere, seeds),
+            prior=chosen(self.prior, seeds),
+            keys=fold_in(self.keys[np.asarray(seeds)], attempt),
+            attempt=attempt,
+        )
+
+    def stage(self, name: str) -> str:
+        """What a stage is called in this attempt."""
+        named = f"{self.label}, {name}" if self.label else name
+        named = f"{named}, points {self.round + 1}" if self.round else named
+        return f"{named}, restart {self.attempt}" if self.attempt else named
+
+
+def called_noise(channel: Channel) -> float:
+    """The part of some measurements' variation that is called noise, where that is unknown."""
+    is_unknown = isinstance(channel.precision, UnknownNoise)
+    return float(np.max(channel.sigma)) / float(np.std(channel.target) + 1e-30) if is_unknown else 0.0
