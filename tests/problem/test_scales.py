@@ -137,7 +137,8 @@ def bands(u=1.0, x=1.0, t=1.0, offset=0.0):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("units", [{"u": 1e4}, {"x": 1e3, "t": 1e-3}, {"offset": 1e3}], ids=str)
+@pytest.mark.usefixtures("quick_compile")
+@pytest.mark.parametrize("units", [{"u": 1e4, "x": 1e3, "t": 1e-3}, {"offset": 1e3}], ids=str)
 def test_bands_do_not_depend_on_the_units(units):
     """Here numbers with units are part of the equation; all methods are compared in `tests/methods/test_units.py`."""
     for (mean, std, *rates), (other_mean, other_std, *other_rates) in zip(bands(), bands(**units), strict=True):

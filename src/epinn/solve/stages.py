@@ -188,7 +188,7 @@ def _newton(task: Task, solution: Solution) -> tuple[list[Outcome], Solution, tu
     to those. Returns how the rounds went, the solution, and the channels with the sigma to go on with.
     """
     settling, outcomes = first_guess(task.channels, solution), []
-    rounds = _rounds(task.channels) if task.base.newton else 0
+    rounds = number_of_rounds(task.channels) if task.base.newton else 0
     for looseness in LOOSE if task.attempt and rounds and is_noisy(task.channels) else ():
         looser = tuple(c.with_sigma(looseness * c.sigma) if isinstance(c.precision, Exact) else c for c in settling)
         stage = f"newton, equations {looseness:g} times as loose"
@@ -229,7 +229,7 @@ def is_noisy(channels: Sequence[Channel]) -> bool:
     return any(not isinstance(channel.precision, Exact) for channel in channels)
 
 
-def _rounds(channels: Sequence[Channel]) -> int:
+def number_of_rounds(channels: Sequence[Channel]) -> int:
     """How often Gauss-Newton runs. Without noise the solution is the same whatever the tolerance is."""
     if not is_noisy(channels):
         return 1

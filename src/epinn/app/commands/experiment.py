@@ -61,8 +61,20 @@ def start(plan: "Plan", request: Request) -> None:
     """Compute a plan in a folder of its own."""
     from ..store.run_folder import RunFolder
 
+    if not request.json and plan.origin is None:
+        sys.stderr.write(f"{_before_training(plan)}\n")
     names = (plan.source.name, *([plan.origin.name] if plan.origin else []), *plan.methods)
     execute(plan, RunFolder.create(request.out, plan.describe(request.preset), "-".join(names)), request.json)
+
+
+def _before_training(plan: "Plan") -> str:
+    """How large the problem is, and how long it will take."""
+    from ...solve.estimate import estimated_seconds, in_words
+
+    base, problem, seeds = plan.settings.base, plan.problems()[0], len(plan.seeds)
+    rows, parameters = base.size(problem)
+    of = f" of {seeds} seeds" if seeds > 1 else ""
+    return f"{rows} rows, {parameters} parameters: training{of} takes {in_words(estimated_seconds(base, problem, seeds))}"
 
 
 def execute(plan: "Plan", folder: "RunFolder", as_json: bool) -> None:
