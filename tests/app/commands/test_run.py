@@ -31,7 +31,7 @@ def test_a_run_says_what_was_asked_for_and_where(single):
 
 def test_a_run_says_how_long_it_will_take_before_it_begins(single):
     first = single[0].err.splitlines()[0]
-    assert "rows, 105 parameters: training takes about" in first
+    assert "rows, 97 parameters: training takes about" in first
 
 
 def test_a_run_leaves_a_record_with_the_promised_fields(single):
