@@ -88,8 +88,7 @@ def in_words(network: AbstractNetwork) -> str:
         case Parts():
             return " and ".join(map(in_words, network.networks))
         case Pieces():
-            return (
-                f"{len(network.middle.content)} {'windows' if network.windows else 'zones'}, each {in_words(network.networks)}"
-            )
+            number, each = len(network.middle.content), in_words(network.networks)
+            return each if number == 1 else f"{number} {'windows' if network.windows else 'zones'}, each {each}"
         case _:
             return type(network).__name__

@@ -191,7 +191,7 @@ def _joined(
     stacked = stack(solutions)
     final = estimate_sigma(channels, elsewhere, stacked, PinnObjective, None)
     misfit = Misfit.of(first_guess(elsewhere, stacked), stacked)
-    unfinished = _unfinished(windows[-1], solved)
+    unfinished = _unfinished(windows, solved)
     return [
         Fit(
             solution=solution,
@@ -209,12 +209,18 @@ def _joined(
     ]
 
 
-def _unfinished(last: Window, solved: bool) -> list[str]:
+def _unfinished(windows: Sequence[Window], solved: bool) -> list[str]:
     """A sentence for a solution that was not followed to the end."""
     if solved:
         return []
+    begin = windows[-1].begin
+    if len(windows) == 1:
+        return [
+            f"no stretch of time from {TIME} = {begin:.3g} on was solved, however short: {LOST}. Parts of it may change too "
+            f"fast for the rest (stiff equations); leave these out if you can, or begin later."
+        ]
     return [
-        f"time was solved to {TIME} = {last.begin:.3g} and no further: {LOST}, and what it says of later times is worth "
+        f"time was solved to {TIME} = {begin:.3g} and no further: {LOST}, and what it says of later times is worth "
         "nothing. End the domain there, or take a larger network, Base(hidden=...)."
     ]
 
