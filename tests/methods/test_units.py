@@ -153,13 +153,8 @@ def test_nor_does_the_band_of_a_network_trained_elsewhere(name, units):
     check_same(of_adopted(name, **units), of_adopted(name))
 
 
-AGAINST_ZERO = pytest.mark.xfail(
-    strict=True, reason="what a network trained elsewhere leaves is measured against u = 0 and not against the offset"
-)
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("units", [TOGETHER[0], pytest.param({"offset": 1e3}, marks=AGAINST_ZERO)], ids=str)
+@pytest.mark.parametrize("units", [TOGETHER[0], {"offset": 1e3}], ids=str)
 def test_nor_does_the_noise_around_it(units):
     found, plain = (
         [float(channel.sigma[0]) for channel in adopted(**own, noise_is_known=False).channels] for own in (units, {})
@@ -168,7 +163,7 @@ def test_nor_does_the_noise_around_it(units):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("units", [TOGETHER[0], pytest.param({"offset": 1e3}, marks=AGAINST_ZERO)], ids=str)
+@pytest.mark.parametrize("units", [TOGETHER[0], {"offset": 1e3}], ids=str)
 def test_nor_does_what_is_said_of_one_that_is_wrong(units):
     """One complaint about the boundary, and one about each set of measurements."""
     assert len(adopted(**units, off_by=0.2).warnings) == len(adopted(off_by=0.2).warnings) == 3

@@ -114,7 +114,7 @@ def _root_mean_squares(channels: tuple[Channel, ...], solution: Solution) -> tup
         mean = [jnp.sqrt(jnp.mean(c.sigma**2)) for c in channels]
         even = [m / c.sigma[:, None] for m, c in zip(mean, channels, strict=True)]
         rows, nothing = ([row * e for row, e in zip(part, even, strict=True)] for part in (rows, nothing))
-        return _roots(rows), _roots(nothing), jnp.stack(mean)
+        return _roots(rows), at_most_their_size(_roots(nothing), channels), jnp.stack(mean)
 
     return over_seeds(one, channels, solution)
 
@@ -122,6 +122,12 @@ def _root_mean_squares(channels: tuple[Channel, ...], solution: Solution) -> tup
 def residuals_of_zero(channels: Sequence[Channel], jets: Sequence[Jet], solution: Solution) -> Residuals:
     """What a network that is zero leaves of every condition, from jets (of any network) at the channels' points."""
     return compare(channels, [Jet(jnp.zeros_like(jet.stack), jet.orders) for jet in jets], solution)
+
+
+def at_most_their_size(nothing: Float[Array, " channels"], channels: Sequence[Channel]) -> Float[Array, " channels"]:
+    """What u = 0 leaves, but no more than the size of a condition's terms, which is 1 once they are dimensionless: the values
+    of a network that was trained elsewhere may be far from zero (kelvin) and vary little."""
+    return jnp.minimum(nothing, jnp.asarray([jnp.inf if channel.size is None else 1.0 for channel in channels]))
 
 
 def _roots(rows: Sequence[Array]) -> Float[Array, " channels"]:

@@ -19,7 +19,7 @@ from ..derivatives.network import Solution, trainable
 from ..problem.channel import Channel, push, residuals
 from ..problem.precision import TOLERANCE, UnknownNoise
 from .double import in_double
-from .misfit import residuals_of_zero
+from .misfit import at_most_their_size, residuals_of_zero
 from .optimise.objective import Objective
 from .optimise.smaller_space import is_dense, leverage
 from .optimise.whitened import Prior, System
@@ -48,7 +48,7 @@ def first_guess(channels: tuple[Channel, ...], solution: Solution) -> tuple[Chan
 
 def _guess(channel: Channel, size: Float[Array, ""]) -> Channel:
     if isinstance(channel.precision, UnknownNoise):
-        return channel.with_sigma(FIRST * root_mean_square(channel.target) + 1e-12)
+        return channel.with_sigma(FIRST * _size_of_target(channel) + 1e-12)
     small = (channel.kind == "equation") & (size > 0)
     return channel.with_sigma(TOLERANCE * jnp.where(small, jnp.minimum(size, 1.0), 1.0))
 
@@ -92,7 +92,11 @@ def _estimated(
 
 def _from_readings(channel: Channel, row: Float[Array, "n k"], used: Float[Array, ""]) -> Channel:
     left = jnp.maximum(row.size - used, UNUSED * row.size)
-    return channel.with_sigma(jnp.sqrt(jnp.sum(row**2) / left) + 1e-5 * root_mean_square(channel.target) + 1e-12)
+    return channel.with_sigma(jnp.sqrt(jnp.sum(row**2) / left) + 1e-5 * _size_of_target(channel) + 1e-12)
+
+
+def _size_of_target(channel: Channel) -> Float[Array, ""]:
+    return at_most_their_size(root_mean_square(channel.target)[None], [channel])[0]
 
 
 def _used_up(
@@ -128,7 +132,8 @@ def _leverages(systems: System, parameters: Any) -> Float[Array, "seeds channels
 def rms_of_zero(channels: Sequence[Channel], solution: Solution) -> list[Float[Array, ""]]:
     """The root mean square of what u = 0 leaves of every condition."""
     nothing = residuals_of_zero(channels, push(channels, solution.network), solution)
-    return [jnp.where(jnp.isfinite(size), size, 0.0) for size in map(root_mean_square, nothing)]
+    sizes = at_most_their_size(jnp.stack([root_mean_square(row) for row in nothing]), channels)
+    return list(jnp.where(jnp.isfinite(sizes), sizes, 0.0))
 
 
 def root_mean_square(values: Array) -> Float[Array, ""]:
