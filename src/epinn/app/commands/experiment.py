@@ -61,10 +61,11 @@ def start(plan: "Plan", request: Request) -> None:
     """Compute a plan in a folder of its own."""
     from ..store.run_folder import RunFolder
 
+    names = (plan.source.name, *([plan.origin.name] if plan.origin else []), *plan.methods)
+    folder = RunFolder.create(request.out, plan.describe(request.preset), "-".join(names))
     if not request.json and plan.origin is None:
         sys.stderr.write(f"{_before_training(plan)}\n")
-    names = (plan.source.name, *([plan.origin.name] if plan.origin else []), *plan.methods)
-    execute(plan, RunFolder.create(request.out, plan.describe(request.preset), "-".join(names)), request.json)
+    execute(plan, folder, request.json)
 
 
 def _before_training(plan: "Plan") -> str:
