@@ -45,14 +45,6 @@ INVERSE = """
 
 Published: 0.099 ± 0.012. The aim is 0.92 to 0.98 with a smaller sd. Least squares with the exact solution, which knows all that
 there is to know, has an sd of 0.0050 and covers 0.97 of the same redraws (`python benchmarks/least_squares.py`).
-
-The estimates here are lower than that one, by a third of their sd in the median (compared by hand), and all
-intervals that miss kappa are too low.
-Likely the prior on the weights, which prefers a flatter u: a wider one pulls less. With 200 collocation points and seed 3,
-where least squares says 0.0973, kappa is 0.0964 ± 0.0051 with the default and 0.0969 ± 0.0051 with `base.prior=5`:
-
-    epinn run heat1d-inverse --noise 0.1 --seed 3 --method laplace --set points.collocation=200 --set base.newton=1000 \\
-        --set base.newton_work=1e15 --set base.prior=5
 """
 ALL = {
     "known": """

@@ -1,4 +1,5 @@
-"""`python -m benchmarks.suite run [NAME ...]` computes, `python -m benchmarks.suite page DIR [DIR ...]` writes the page."""
+"""`python -m benchmarks.suite run [NAME ...] --out DIR` computes, `python -m benchmarks.suite page DIR [DIR ...]` writes the
+page."""
 
 import argparse
 import os
@@ -19,9 +20,10 @@ def _arguments() -> argparse.Namespace:
     one.add_argument("name", metavar="NAME")
     for command in (run, one):
         command.add_argument("--seeds", type=int, help="how many; by default what the case says")
-        command.add_argument("--out", type=Path, default=RESULTS, help=f"where results go ({RESULTS})")
-    page = commands.add_parser("page", help="README.md in the first folder, from the results in all of them")
+        command.add_argument("--out", type=Path, default=RESULTS / "own", help=f"where results go ({RESULTS / 'own'})")
+    page = commands.add_parser("page", help="the page, from the results in some folders, those of the first in full")
     page.add_argument("folders", nargs="+", type=Path, metavar="DIR")
+    page.add_argument("--to", type=Path, default=RESULTS, help=f"where README.md goes ({RESULTS})")
     return parser.parse_args()
 
 
@@ -32,7 +34,7 @@ def main() -> None:
     if given.command == "page":
         from .page import write
 
-        write(given.folders)
+        write(given.folders, given.to)
     elif given.command == "one":
         from .one import compute
 

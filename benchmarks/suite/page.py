@@ -1,4 +1,4 @@
-"""The page of the suite: README.md in the first of some folders of results, the others beside it."""
+"""The page of the suite, from some folders of results: the first in full, of the others errors, seconds and verdicts."""
 
 import math
 from collections import Counter
@@ -14,17 +14,20 @@ GOOD = 1e-2  # a relative error below this is what a user would call solved
 NOTHING = "–"
 
 
-def write(folders: list[Path]) -> None:
+def write(folders: list[Path], to: Path) -> None:
     found = [{name: load(folder, name) for name in CASES} for folder in folders]
     machines = [load(folder, "machine") or {} for folder in folders]
     labels = [machine.get("label") or folder.name for machine, folder in zip(machines, folders, strict=True)]
-    parts = [_head(machines[0], labels), _fits(found, labels), _counts(found[0])]
+    parts = [_head(machines[0], labels), _fits(found, labels)]
+    parts += [_counts(label, own) for label, own in zip(labels, found, strict=True)]
+    if (notes := to / "notes.md").exists():
+        parts.append(notes.read_text())
     if rows := _unknowns(found[0]):
         parts.append(_beside(rows))
     if rows := _unfinished(found[0]):
         parts.append(f"## What did not end\n\n{_table(['case', 'why'], rows)}")
-    parts.append(_commands(folders))
-    path = folders[0] / "README.md"
+    parts.append(_commands(folders, machines, to))
+    path = to / "README.md"
     path.write_text("\n".join(part.rstrip("\n") + "\n" for part in parts))
     print(f"written: {path}")
 
@@ -41,13 +44,13 @@ They are in `benchmarks/suite/problems`, one file each. {labels[0]}: {where}.{ot
 
 def _fits(found: list[dict[str, Any]], labels: list[str]) -> str:
     head = ["problem", "relative L2 error", "band", "coverage", "seconds", "verdict"]
-    head += [f"{what}, {label}" for label in labels[1:] for what in ("error", "seconds")]
+    head += [f"{what}, {label}" for label in labels[1:] for what in ("error", "seconds", "verdict")]
     rows = []
     for name, case in CASES.items():
         row = [case.title, _error(found[0][name]), _std(found[0][name]), _coverage(found[0][name])]
         row += [_seconds(found[0][name]), _verdict(found[0][name])]
         for other in found[1:]:
-            row += [_error(other[name]), _seconds(other[name])]
+            row += [_error(other[name]), _seconds(other[name]), _verdict(other[name])]
         rows.append([*row, _published(case)])
     return f"""## Fields
 
@@ -59,7 +62,7 @@ compilation included. *Published* is the best error of a PINN that we know of.
 {_table([*head, "published"], rows)}"""
 
 
-def _counts(found: dict[str, Any]) -> str:
+def _counts(label: str, found: dict[str, Any]) -> str:
     errors = {name: _median(found[name], "error") for name in CASES}
     known = {name: error for name, error in errors.items() if error is not None}
     good = [name for name, error in known.items() if error < GOOD]
@@ -74,9 +77,8 @@ def _counts(found: dict[str, Any]) -> str:
     lost = f" {without} had no result." if without else ""
     names = f": {', '.join(trusted)}" if trusted else ""
     above = len(known) - len(good)
-    return f"""**{len(good)} of {len(CASES)} below {GOOD:g}.**{lost} Of those above ({above}), {len(trusted)} were called
-trustworthy{names}. With noisy measurements a large error may well be one that the band knows of; the coverage tells.
-"""
+    solved = f"**{label}: {len(good)} of {len(CASES)} below {GOOD:g}.**{lost}"
+    return f"{solved} Of those above ({above}), {len(trusted)} were called trustworthy{names}.\n"
 
 
 def _unknowns(found: dict[str, Any]) -> list[list[str]]:
@@ -124,14 +126,14 @@ def _unfinished(found: dict[str, Any]) -> list[list[str]]:
     return rows
 
 
-def _commands(folders: list[Path]) -> str:
-    return f"""## Commands
-
-```
-python -m benchmarks.suite run --out {folders[0]} --jobs 4
-python -m benchmarks.suite page {" ".join(map(str, folders))}
-```
-"""
+def _commands(folders: list[Path], machines: list[dict[str, Any]], to: Path) -> str:
+    runs = [
+        f"python -m benchmarks.suite run --out {folder} --jobs {machine.get('jobs', 1)} --limit {machine.get('limit', 600):g}"
+        for folder, machine in zip(folders, machines, strict=True)
+    ]
+    page = f"python -m benchmarks.suite page {' '.join(map(str, folders))} --to {to}"
+    lines = "\n".join([*runs, page])
+    return f"## Commands\n\n```\n{lines}\n```\n"
 
 
 def _table(head: list[str], rows: list[list[str]]) -> str:
