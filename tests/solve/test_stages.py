@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import epinn
+from epinn.problems import poisson1d_nonlinear
 
 pytestmark = pytest.mark.usefixtures("quick_compile")
 
@@ -31,3 +32,14 @@ def test_work_for_less_than_one_step_leaves_the_prior_out():
     expected, found = (epinn.attach(pinn, method="laplace", key=1).predict(X) for pinn in (none, short))
     np.testing.assert_allclose(found.mean, expected.mean, rtol=1e-5)
     np.testing.assert_allclose(found.std, expected.std, rtol=1e-5)
+
+
+@pytest.mark.slow
+def test_measurements_lead_from_another_solution_of_the_equation_to_the_right_one():
+    """Seed 54 meets equation and boundary, misses the measurements by six times their noise, and begins again: with these
+    first, and without the prior, beside which nothing but zero would be left of the network."""
+    problem = poisson1d_nonlinear(0.3, key=54)
+    pinn = epinn.fit(problem, key=54)
+    x = np.linspace(-0.7, 0.7, 51)
+    assert not pinn.warnings
+    np.testing.assert_allclose(pinn(x)[:, 0], np.sin(6 * x) ** 3, atol=1e-4)

@@ -14,8 +14,8 @@ from ..problem.precision import Exact, KnownNoise, UnknownNoise
 from .optimise.objective import Residuals
 from .seeds import over_seeds
 
-FAR = 5.0  # residuals this many times their tolerance
-UNSOLVED = 0.1  # and this large, in parts of what u = 0 leaves of the condition, are no accident
+FAR = 2.0  # residuals this many times their tolerance
+UNSOLVED = 0.02  # and this large, in parts of what u = 0 leaves of the condition: equations may make much more of them
 SURE = 4.0  # nor are residuals so many standard deviations of their root mean square above known noise,
 EXCESS = 1.3  # and larger than it by this factor
 SOLVED = 3e-3  # residuals at fresh points, in parts of the size of their terms, of which no more is asked

@@ -88,9 +88,12 @@ def fit_with_restarts(task: Task, start: Start) -> list[Fit]:
 
 
 def _better(old: Fit, new: Fit, prior: Prior | None) -> Fit:
-    """The fit with the higher evidence where there is noise, else the one that leaves less."""
+    """The one of which there is nothing to complain, then the one with the higher evidence where there is noise, else the one
+    that leaves less."""
     if old.failure is not None or new.failure is not None:
         return old if new.failure is not None else new
+    if bool(old.complaints) != bool(new.complaints):
+        return old if new.complaints else new
     if prior is not None:
         evidence = [log_evidence(fit.channels, fit.solution, prior) for fit in (old, new)]
         if evidence[0] is not None and evidence[1] is not None:
@@ -185,14 +188,15 @@ def _newton(task: Task, solution: Solution) -> tuple[list[Outcome], Solution, tu
     """Gauss-Newton, in rounds: where the problem gives no sigma, the fit of a round gives the estimate for the next.
 
     In further attempts the measurements count more than the equations at first: from where these are met, there may be no way
-    to those. Returns how the rounds went, the solution, and the channels with the sigma to go on with.
+    to those. The prior waits until they are tight: beside loose ones it would make all weights zero, a point that nothing leads
+    away from. Returns how the rounds went, the solution, and the channels with the sigma to go on with.
     """
     settling, outcomes = first_guess(task.channels, solution), []
     rounds = number_of_rounds(task.channels) if task.base.newton else 0
     for looseness in LOOSE if task.attempt and rounds and is_noisy(task.channels) else ():
         looser = tuple(c.with_sigma(looseness * c.sigma) if isinstance(c.precision, Exact) else c for c in settling)
         stage = f"newton, equations {looseness:g} times as loose"
-        outcome, solution = _gauss_newton(task, looser, solution, stage, share=BRIEFLY)
+        outcome, solution = _gauss_newton(dataclasses.replace(task, prior=None), looser, solution, stage, share=BRIEFLY)
         outcomes.append(outcome)
     for i in range(rounds):
         if i > 0:
