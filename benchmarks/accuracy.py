@@ -95,7 +95,7 @@ class FirstTime(Progress):
 
     def keep(self, stage: str, state: Any) -> None:
         del stage
-        now, steps, *_ = state()
+        now, _, steps, *_ = state()
         fresh = (self.reached < 0) & (np.asarray(self.errors(now.parameters)) <= PUBLISHED)
         self.reached[fresh] = steps[-1]
 
