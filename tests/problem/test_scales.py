@@ -89,6 +89,17 @@ def test_a_field_without_values_is_measured_by_what_balances_the_equation():
     assert 300 < float(Scales.of(poisson).units.scale[0]) < 5000  # u = 2e9 x (x - 2e-3) goes down to -2000
 
 
+@pytest.mark.parametrize("end", [0.0, 1e-3, 0.03, 1.0])
+def test_small_values_at_the_ends_do_not_hide_what_a_source_makes_of_a_field(end):
+    """u = end + sin(3x)^2 on [-1, 1], almost; conditions that disagree by decades are balanced each by itself."""
+    problem = epinn.Problem(
+        domain=epinn.Box(x=(-1, 1)),
+        equation=lambda u, x: 0.01 * u.xx - 0.18 * jnp.cos(6 * x),
+        boundary=epinn.Dirichlet(lambda x: end * x),
+    )
+    assert 0.05 < float(Scales.of(problem).units.scale[0]) < 20
+
+
 def test_fields_that_depend_on_each_other_are_measured_together():
     darcy = epinn.Problem(
         domain=epinn.Box(x=(0, 100.0)),

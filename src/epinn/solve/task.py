@@ -67,6 +67,7 @@ class Task:
 
     def again(self, seeds: Sequence[int], attempt: int) -> "Task":
         """A further attempt of some of the seeds."""
+        candidates = self.candidates
         return dataclasses.replace(
             self,
             problems=[self.problems[i] for i in seeds],
@@ -75,6 +76,7 @@ class Task:
             prior=chosen(self.prior, seeds),
             keys=fold_in(self.keys[np.asarray(seeds)], attempt),
             attempt=attempt,
+            candidates=candidates and (lambda number: chosen(candidates(number), seeds)),
         )
 
     def stage(self, name: str) -> str:
