@@ -284,5 +284,6 @@ def _failure(stage: str, stopped: int, names: Sequence[str], losses: np.ndarray,
     cure = "the optimizer adam" if descent.optimizer == "lbfgs" else f"a learning rate below {descent.learning_rate:g}"
     return (
         f"the {stage} loss of the channel {worst!r} {how} at step {stopped}; the last good weights are kept. "
-        f"Try {cure}, or check the equation for division by zero, log or sqrt."
+        f"Try {cure}, or check the equation for division by zero, log or sqrt; a field that cannot be negative is one of "
+        "Problem(positive=...)."
     )
