@@ -1,9 +1,9 @@
 """What the command line says of itself, and of mistakes."""
 
 import re
+import resource
 import subprocess
 import sys
-import time
 
 import pytest
 from command_line import COMMAND, TINY, files, good, run
@@ -12,12 +12,18 @@ import epinn
 
 
 def test_help_answers_at_once(tmp_path):
+    """In processor time, which other work on the machine does not change."""
     times = []
     for _ in range(3):
-        started = time.perf_counter()
+        before = _of_children()
         assert "compare" in good("--help", cwd=tmp_path).out
-        times.append(time.perf_counter() - started)
+        times.append(_of_children() - before)
     assert min(times) < 0.5
+
+
+def _of_children() -> float:
+    spent = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return spent.ru_utime + spent.ru_stime
 
 
 def test_help_loads_no_mathematics(tmp_path):
