@@ -1,7 +1,7 @@
 """How far to trust a band, in plain words, from what can be known about it."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ HARDLY = 0.001  # and if they are so near that this seldom happens, it is too wi
 POOR = (
     0.8  # a coverage below this is too low; errors are correlated in space, so one band may fall short of its level by chance
 )
-IDLE = 0.1  # a band is too wide if the rms error is below this fraction of its standard deviation,
+IDLE = 0.1  # a band is wider than it need be if the rms error is below this fraction of its standard deviation,
 MATTERS = 0.02  # and the standard deviation above this fraction of the range of the field
 
 MOSTLY = 0.5  # an unknown whose standard deviation is this part of its prior's is mostly prior
@@ -37,19 +37,25 @@ TONES = {TRUSTWORTHY: "good", TOO_NARROW: "bad", TOO_WIDE: "fair", NOT_CONVERGED
 
 @dataclass(frozen=True)
 class Verdict:
-    """A word, the reasons for it with their figures, and what to do about it if anything is wrong."""
+    """A word, the reasons for it with their figures, and what to do about it if anything is wrong.
+
+    The word never rests on a truth that nobody has. Where it is known all the same, `truth` is what it says of the band: a test
+    of the verdict.
+    """
 
     word: str
     why: tuple[str, ...] = ()
     advice: tuple[str, ...] = ()
+    truth: str = ""
 
     def __str__(self) -> str:
         return f"{self.word}. {self.reasons}" if self.why else f"{self.word}."
 
     @property
     def reasons(self) -> str:
-        """The reasons and the advice as sentences."""
-        return " ".join(_capital(text) for text in (f"{'; '.join(self.why)}.", *self.advice))
+        """The reasons and the advice as sentences, and what the truth says."""
+        known = [f"known here: {self.truth}."] if self.truth else []
+        return " ".join(_capital(text) for text in (f"{'; '.join(self.why)}.", *self.advice, *known))
 
     @property
     def tone(self) -> str:
@@ -57,12 +63,12 @@ class Verdict:
         return TONES.get(self.word, "")
 
     def plain(self) -> dict[str, Any]:
-        return {"word": self.word, "why": list(self.why), "advice": list(self.advice)}
+        return {"word": self.word, "why": list(self.why), "advice": list(self.advice), "truth": self.truth}
 
     @classmethod
     def of(cls, plain: Mapping[str, Any]) -> "Verdict":
         """The verdict that `plain` described."""
-        return cls(plain["word"], tuple(plain["why"]), tuple(plain.get("advice", ())))
+        return cls(plain["word"], tuple(plain["why"]), tuple(plain.get("advice", ())), plain.get("truth", ""))
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +90,12 @@ def _capital(sentence: str) -> str:
 
 
 def judge(evidence: Evidence) -> Verdict:
-    """The first thing that is wrong; if nothing is, all that was looked at."""
+    """The first thing that is wrong; if nothing is, all that was looked at. What the truth says of it comes after that."""
+    verdict = _judged(evidence)
+    return replace(verdict, truth=_beside_the_truth(evidence, verdict.word))
+
+
+def _judged(evidence: Evidence) -> Verdict:
     rhat, acceptance = (evidence.diagnostics.get(name) for name in ("rhat", "acceptance"))
     if evidence.complaints:
         return _not_converged(evidence.complaints)
@@ -97,7 +108,7 @@ def judge(evidence: Evidence) -> Verdict:
         return _not_converged([f"the chains hardly moved (acceptance {fixed(acceptance, 2)})"])
     if rhat is not None and not rhat < MIXED:
         return _not_converged([f"R-hat of the field {metric('rhat', rhat)}"])
-    checks = [check for check in (_held_out(evidence), _truth(evidence), _reference(evidence)) if check is not None]
+    checks = [check for check in (_held_out(evidence), _reference(evidence)) if check is not None]
     for word in (TOO_NARROW, TOO_WIDE):
         if wrong := [why for found, why in checks if found == word]:
             return Verdict(word, tuple(wrong))
@@ -144,21 +155,22 @@ def _held_out(evidence: Evidence) -> tuple[str, str] | None:
     return word, f"{inside} of {number} held-out measurements are in the {LEVEL:.0%} band, noise included"
 
 
-def _truth(evidence: Evidence) -> tuple[str, str] | None:
-    """The exact solution of the first field, where there is one."""
+def _beside_the_truth(evidence: Evidence, word: str) -> str:
+    """How the band holds the exact solution of the first field, where there is one, and whether the verdict was wrong."""
     seen, truth = evidence.evaluation, evidence.evaluation.truth
-    if truth is None:
-        return None
+    if truth is None or not np.all(np.isfinite(seen.prediction.std)):
+        return ""
     mean, std = seen.prediction.mean[:, 0], seen.prediction.std[:, 0]
     covered, size = coverage(mean, std, truth[:, 0]), float(np.ptp(truth[:, 0]))
     typical = float(np.sqrt(np.mean((truth[:, 0] - mean) ** 2) / max(float(np.mean(std**2)), 1e-300)))
     fields = seen.problem.fields
     subject = "the truth" if len(fields) == 1 else f"the true {fields[0]}"
+    said = f"{subject} is in the {LEVEL:.0%} band at {covered:.0%} of the points"
     if covered < POOR:
-        return TOO_NARROW, f"{subject} is in the {LEVEL:.0%} band at {covered:.0%} of the points"
+        return f"{said}, so this verdict is wrong" if word == TRUSTWORTHY else said
     if typical < IDLE and np.mean(std) > MATTERS * size:
-        return TOO_WIDE, f"the error is {significant(typical)} of its standard deviation, and the band is wide"
-    return TRUSTWORTHY, f"{subject} is in the {LEVEL:.0%} band at {covered:.0%} of the points"
+        return f"{said}, and the error is {significant(typical)} of its standard deviation"
+    return said
 
 
 def _reference(evidence: Evidence) -> tuple[str, str] | None:
