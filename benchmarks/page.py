@@ -186,7 +186,10 @@ def main() -> None:
     parts = ["# Speed\n", "Made by `make bench` and, for the GPU, by the commands at the end.\n\n![speed](speed.png)\n"]
     if "step" in found:
         parts.append(steps(found["step"]))
-    parts.append("## What a fit reaches\n")
+    parts.append(
+        "## What a fit reaches\n\nNonlinear 1D Poisson has several solutions with the same boundary values "
+        "(`python benchmarks/solutions.py`): an RMSE of order one is another one of them, with residuals as small.\n"
+    )
     parts += [accuracy(found[name], found.get("step")) for name in ("accuracy", "accuracy-gpu") if name in found]
     if "gpu" in found:
         parts.append(gpu(found["gpu"]))
