@@ -161,7 +161,6 @@ def picture(step: dict | None, grown: dict) -> Figure:
             draw = axes.loglog if key == "seconds" else axes.semilogx
             draw(sizes, [c[key] / scale for c in found["points"]], "o-", color=colour, label=label)
         axes.set_xlabel("collocation points")
-        axes.legend(fontsize=8)
         axes.grid(alpha=0.3)
     first = next(iter(grown.values()))["points"]
     middle.loglog(
@@ -171,7 +170,7 @@ def picture(step: dict | None, grown: dict) -> Figure:
         color=GREY,
         label="linear",
     )
-    middle.legend(fontsize=8)
+    figure.legend(*middle.get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=8, frameon=False)
     middle.set_title("seconds of one step", fontsize=10)
     right.set_ylim(bottom=0)
     right.set_title("peak memory in GiB (limit 1)", fontsize=10)
