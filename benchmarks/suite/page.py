@@ -127,10 +127,12 @@ def _unfinished(found: dict[str, Any]) -> list[list[str]]:
 
 
 def _commands(folders: list[Path], machines: list[dict[str, Any]], to: Path) -> str:
-    runs = [
-        f"python -m benchmarks.suite run --out {folder} --jobs {machine.get('jobs', 1)} --limit {machine.get('limit', 600):g}"
-        for folder, machine in zip(folders, machines, strict=True)
-    ]
+    runs = []
+    for folder, machine in zip(folders, machines, strict=True):
+        seeds = f" --seeds {machine['seeds']}" if machine.get("seeds") else ""
+        some = " ".join(["run", *machine.get("names", ())])
+        given = f"--out {folder} --jobs {machine.get('jobs', 1)} --limit {machine.get('limit', 600):g}{seeds}"
+        runs.append(f"python -m benchmarks.suite {some} {given}")
     page = f"python -m benchmarks.suite page {' '.join(map(str, folders))} --to {to}"
     lines = "\n".join([*runs, page])
     return f"## Commands\n\n```\n{lines}\n```\n"

@@ -22,7 +22,7 @@ def run(names: list[str], seeds: int | None, folder: Path, jobs: int, label: str
     if unknown := [name for name in names if name not in CASES]:
         sys.exit(f"there is no case {', '.join(unknown)}; there are {', '.join(CASES)}.")
     machine = {"label": label, "machine": describe(), "jax": jax.__version__, "epinn": epinn.__version__}
-    save(folder, "machine", {**machine, "cores": os.cpu_count(), "jobs": jobs, "limit": limit})
+    save(folder, "machine", {**machine, "cores": os.cpu_count(), "jobs": jobs, "limit": limit, "seeds": seeds, "names": names})
     with ThreadPoolExecutor(jobs) as pool:
         for future in as_completed([pool.submit(_one, name, seeds, folder, limit) for name in names or CASES]):
             print(future.result(), flush=True)

@@ -91,7 +91,7 @@ def test_a_field_without_values_is_measured_by_what_balances_the_equation():
 
 @pytest.mark.parametrize("end", [0.0, 1e-3, 0.03, 1.0])
 def test_small_values_at_the_ends_do_not_hide_what_a_source_makes_of_a_field(end):
-    """u = end + sin(3x)^2 on [-1, 1], almost; conditions that disagree by decades are balanced each by itself."""
+    """u = -cos(6x) / 2 and a line, on [-1, 1]: source and ends disagree by decades, and each is balanced by itself."""
     problem = epinn.Problem(
         domain=epinn.Box(x=(-1, 1)),
         equation=lambda u, x: 0.01 * u.xx - 0.18 * jnp.cos(6 * x),

@@ -177,16 +177,16 @@ class _Search:
     def _balance(self, i: int, scale: np.ndarray) -> float:
         """The scale of a field that changes the residuals by as much as is there without it, in the middle over all conditions;
         0 where that says nothing."""
-        found = [value for value in self._crossings(i, scale, np.logspace(-DECADES, DECADES, TRIED)) if value > 0]
-        for j, rough in enumerate(found):  # conditions may disagree by decades: each is looked at between its own neighbours
-            nearer = self._crossings(i, scale, rough * np.logspace(-0.75, 0.75, TRIED))
-            found[j] = min(
-                (value for value in nearer if value > 0), key=lambda value: abs(np.log(value / rough)), default=rough
-            )
+        rough = self._crossings(i, scale, np.logspace(-DECADES, DECADES, TRIED))
+        found = [  # conditions may disagree by decades: each is looked at again between its own neighbours
+            self._crossings(i, scale, value * np.logspace(-0.75, 0.75, TRIED))[condition] or value
+            for condition, value in enumerate(rough)
+            if value > 0
+        ]
         return float(np.exp(np.median(np.log(found)))) if found else 0.0
 
     def _crossings(self, i: int, scale: np.ndarray, tried: np.ndarray) -> list[float]:
-        """The scale of a field at which each condition changes by as much as is there without it."""
+        """The scale of a field at which each condition changes by as much as is there without it; 0 where none does."""
         there, change = (np.asarray(part) for part in self._changes(i, scale, tried))
         return [_crossing(tried, changes, size) for size, changes in zip(there, change.T, strict=True)]
 

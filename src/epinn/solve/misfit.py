@@ -14,11 +14,9 @@ from ..problem.precision import Exact, KnownNoise, UnknownNoise
 from .optimise.objective import Residuals
 from .seeds import over_seeds
 
-FAR = (5.0, 2.0)  # residuals this many times their tolerance, of an equation and of what begins or bounds a field,
-UNSOLVED = (
-    0.1,
-    0.02,
-)  # and this large, in parts of what u = 0 leaves, are no accident; an equation may make more of the latter
+# residuals so many times their tolerance, and so large in parts of what u = 0 leaves of a condition, are no accident:
+OF_AN_EQUATION = (5.0, 0.1)
+OF_OTHERS = (2.0, 0.02)  # what begins or bounds a field: the equation may make much more of it
 SURE = 4.0  # nor are residuals so many standard deviations of their root mean square above known noise,
 EXCESS = 1.3  # and larger than it by this factor
 SOLVED = 3e-3  # residuals at fresh points, in parts of the size of their terms, of which no more is asked
@@ -91,12 +89,18 @@ class Misfit(eqx.Module):
             bool(
                 found > max(1 + SURE / (2 * channel.target[0].size) ** 0.5, EXCESS) * allowed
                 if isinstance(channel.precision, KnownNoise)
-                else found > max(FAR[channel.kind != "equation"] * allowed, UNSOLVED[channel.kind != "equation"] * nothing)
+                else found > _most(channel, allowed, nothing)
             )
             for channel, found, nothing, allowed in zip(
                 channels, self.rms[seed], self.rms_of_zero[seed], self.allowed[seed], strict=True
             )
         ]
+
+
+def _most(channel: Channel, allowed: float, nothing: float) -> float:
+    """What may be left of a condition that holds exactly."""
+    tolerances, part = OF_AN_EQUATION if channel.kind == "equation" else OF_OTHERS
+    return max(tolerances * allowed, part * nothing)
 
 
 def _size(channel: Channel, seed: int) -> float:

@@ -15,13 +15,13 @@ def test_help_answers_at_once(tmp_path):
     """In processor time, which other work on the machine does not change."""
     times = []
     for _ in range(3):
-        before = _of_children()
+        before = _time_of_children()
         assert "compare" in good("--help", cwd=tmp_path).out
-        times.append(_of_children() - before)
+        times.append(_time_of_children() - before)
     assert min(times) < 0.5
 
 
-def _of_children() -> float:
+def _time_of_children() -> float:
     spent = resource.getrusage(resource.RUSAGE_CHILDREN)
     return spent.ru_utime + spent.ru_stime
 
