@@ -209,7 +209,8 @@ def attach_method(
 def _in_options(record: Mapping[str, Any]) -> dict[str, Any]:
     """A record whose warnings and verdict name options of the command line."""
     verdict = {
-        part: found if part == "word" else list(map(for_command_line, found)) for part, found in record["verdict"].items()
+        part: found if isinstance(found, str) else list(map(for_command_line, found))
+        for part, found in record["verdict"].items()
     }
     return {**record, "warnings": list(map(for_command_line, record["warnings"])), "verdict": verdict}
 
