@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from epinn import Box, Data, InputError, Problem, Progress
-from epinn.app.plan.plan import Plan, attach_method, fit_base, reopen_method, summarise
+from epinn.app.plan.plan import Plan, _in_options, attach_method, fit_base, reopen_method, summarise
 from epinn.app.plan.presets import preset
 from epinn.app.plan.source import Source, find
+from epinn.judge.verdict import Verdict
 
 TINY = {
     "base.hidden": (8, 8),
@@ -251,3 +252,8 @@ def test_a_summary_has_the_unknowns_of_an_inverse_problem():
 
 def test_a_summary_of_nothing_is_empty():
     assert summarise([]) == {}
+
+
+def test_a_record_of_the_command_line_has_sentences_and_lists_where_the_verdict_has_them():
+    verdict = Verdict("trustworthy", ("a",), ("b.",), "the truth is in the band").plain()
+    assert _in_options({"warnings": [], "verdict": verdict})["verdict"] == verdict
