@@ -89,7 +89,7 @@ class Misfit(eqx.Module):
             bool(
                 found > max(1 + SURE / (2 * channel.target[0].size) ** 0.5, EXCESS) * allowed
                 if isinstance(channel.precision, KnownNoise)
-                else found > _most(channel, allowed, nothing)
+                else found > _most(channel, float(allowed), float(nothing))
             )
             for channel, found, nothing, allowed in zip(
                 channels, self.rms[seed], self.rms_of_zero[seed], self.allowed[seed], strict=True
