@@ -141,9 +141,23 @@ def adopted(u=1.0, x=1.0, offset=0.0, noise_is_known=True, off_by=0.0):
     return adopt((network, trained_elsewhere()), one, unknowns={"strength": 9 * scale / length**2})
 
 
+def adopted_whole(u=1.0, x=1.0, offset=0.0):
+    """The network of somebody who trained it in these units: they are in its weights."""
+
+    def network(parameters, x):
+        hidden = jnp.tanh(x * parameters["weights"] + parameters["biases"])
+        return jnp.stack([parameters["level"] + hidden @ parameters["outer"]])
+
+    inside = trained_elsewhere()
+    weights = {"weights": inside["weights"] / x, "biases": inside["biases"], "outer": u * inside["outer"], "level": offset}
+    trained = {name: jnp.asarray(value, jnp.float32) for name, value in weights.items()}
+    return adopt((network, trained), problem(u, x, offset), unknowns={"strength": 9 * u / x**2})
+
+
 @functools.cache
-def of_adopted(name, **units):
-    return dimensionless(epinn.attach(adopted(**units), method=name, settings=SMALL[name]), **units)
+def of_adopted(name, whole=False, **units):
+    pinn = (adopted_whole if whole else adopted)(**units)
+    return dimensionless(epinn.attach(pinn, method=name, settings=SMALL[name]), **units)
 
 
 @pytest.mark.slow
@@ -151,6 +165,13 @@ def of_adopted(name, **units):
 @pytest.mark.parametrize("name", ["laplace", "epinet"])
 def test_nor_does_the_band_of_a_network_trained_elsewhere(name, units):
     check_same(of_adopted(name, **units), of_adopted(name))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("units", TOGETHER[:3], ids=str)
+@pytest.mark.parametrize("name", ["laplace", "epinet", "hmc", "vi"])
+def test_nor_does_that_of_one_whose_weights_have_units(name, units):
+    check_same(of_adopted(name, whole=True, **units), of_adopted(name, whole=True))
 
 
 @pytest.mark.slow

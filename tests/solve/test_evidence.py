@@ -10,7 +10,7 @@ from scipy.stats import multivariate_normal
 
 import epinn
 from epinn.solve.evidence import log_evidence
-from epinn.solve.pinn import bayesian_prior
+from epinn.solve.prior import bayesian_prior
 from epinn.solve.seeds import stack
 from epinn.solve.stages import _all_noise, _better
 from epinn.solve.task import Fit

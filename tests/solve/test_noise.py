@@ -11,7 +11,8 @@ from epinn.derivatives.network import Opaque
 from epinn.problem.channel import describe_noise
 from epinn.solve.noise import estimate_sigma, first_guess
 from epinn.solve.optimise.objective import PinnObjective
-from epinn.solve.pinn import bayesian_prior, estimated_channels
+from epinn.solve.pinn import estimated_channels
+from epinn.solve.prior import bayesian_prior
 from epinn.solve.seeds import stack
 
 pytestmark = pytest.mark.usefixtures("quick_compile")

@@ -70,7 +70,7 @@ def adopt(
     return Pinn(
         solution=solution,
         problem=problem,
-        channels=estimated_channels(base, solution, problem, key, scales),
+        channels=estimated_channels(base, solution, problem, key, scales, trained_elsewhere=True),
         points_key=key,
         base=base,
         seconds=time.perf_counter() - started,

@@ -26,7 +26,7 @@ from ..problem.precision import Exact
 from ..progress import Progress
 from ..solve.config import Base, fold_in, purposes
 from ..solve.optimise.whitened import Prior
-from ..solve.pinn import Pinn, bayesian_prior
+from ..solve.pinn import Pinn, prior_of
 from ..solve.seeds import Keys, chosen, over_seeds, stack
 from ..solve.stages import fit_with_restarts
 from ..solve.task import Fit, Task
@@ -78,7 +78,7 @@ class EnsembleMethod(Method):
         channels = _perturbed(given, noise_keys) if self.perturb else given
         judges = tuple(c.with_sigma(self._lenience(c) * c.sigma) for c in given)
         trained = stack([pinn.solution for pinn in everyone])
-        around = bayesian_prior(problems, trained, prior_width(self.prior_sd, pinns[0]))
+        around = prior_of(everyone, trained, prior_width(self.prior_sd, pinns[0]))
 
         def start(seeds: Sequence[int], attempt: int) -> Solution:
             if self.start == "trained":

@@ -20,7 +20,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from ..derivatives.network import Solution, trainable
 from ..errors import InputError
-from ..posterior.log_density import Target, posteriors_of, trained
+from ..posterior.log_density import Position, Target, posteriors_of, trained
 from ..posterior.posterior import Posterior
 from ..posterior.sampler import Sampler
 from ..progress import Progress
@@ -36,7 +36,7 @@ RISING = 0.01  # nats per parameter by which the bound may still rise in the las
 
 
 class Factorised(eqx.Module):
-    """A Gaussian with independent components."""
+    """A Gaussian with independent components. Weights are in units of their prior: those trained elsewhere may have any."""
 
     mean: Float[Array, " q"]
     log_width: Float[Array, " q"]
@@ -114,7 +114,8 @@ class ViMethod(Method):
         """The last tenth of the bounds against the tenth before says whether it still rises."""
         tenth = max(1, len(bounds) // 10)
         last, before = bounds[-tenth:], bounds[-2 * tenth : -tenth]
-        mean, width = target.position(gaussian.mean), target.position(jnp.exp(gaussian.log_width))
+        units = _units(target)
+        mean, width = target.position(units * gaussian.mean), target.position(units * jnp.exp(gaussian.log_width))
         diagnostics: dict[str, Any] = {"bound": float(last.mean())}
         found = {name: float(np.exp(mu + width.log_sigma[name] ** 2)) for name, mu in mean.log_sigma.items()}
         sigmas = pinn.sigmas_outside(found)
@@ -134,11 +135,19 @@ def _adam(method: ViMethod) -> optax.GradientTransformation:
     return optax.chain(optax.clip_by_global_norm(CLIPPED), optax.adam(schedule))
 
 
+def _units(target: Target) -> Float[Array, " q"]:
+    """What a number of 1 means for every parameter; unknowns and noise are dimensionless already."""
+    ones: Position = jax.tree.map(jnp.ones_like, target.spread)
+    units: Position = eqx.tree_at(lambda one: one.parameters.network, ones, target.spread.parameters.network)
+    return ravel_pytree(units)[0]
+
+
 @eqx.filter_jit
 def _begin(method: ViMethod, targets: Target, solution: Solution) -> State:
     def one(target: Target, mean: Float[Array, " q"]) -> State:
-        width = FIRST_WIDTH * ravel_pytree(target.spread)[0]
-        gaussian = Factorised(mean, jnp.log(width))
+        units = _units(target)
+        width = FIRST_WIDTH * ravel_pytree(target.spread)[0] / units
+        gaussian = Factorised(mean / units, jnp.log(width))
         return gaussian, _adam(method).init(gaussian)
 
     return over_seeds(one, targets, trained(targets, solution))
@@ -149,9 +158,11 @@ def _advance(method: ViMethod, targets: Target, state: State, keys: Keys, done: 
     """Some steps of every seed, and the mean bound on the way."""
 
     def one(target: Target, state: State, key: PRNGKeyArray) -> tuple[State, Array]:
+        units = _units(target)
+
         def loss(gaussian: Factorised, key: PRNGKeyArray) -> Array:
             noise = jax.random.normal(key, (method.draws, gaussian.mean.size))
-            return -jnp.mean(jax.vmap(lambda n: target(gaussian(n)))(noise)) - jnp.sum(gaussian.log_width)
+            return -jnp.mean(jax.vmap(lambda n: target(units * gaussian(n)))(noise)) - jnp.sum(gaussian.log_width)
 
         def step(state: State, i: Array) -> tuple[State, Array]:
             gaussian, memory = state

@@ -27,7 +27,7 @@ from ..solve.double import cast_like, in_double
 from ..solve.optimise.objective import PinnObjective
 from ..solve.optimise.smaller_space import DENSE, Gram, is_dense
 from ..solve.optimise.whitened import Prior, System
-from ..solve.pinn import Pinn, bayesian_prior
+from ..solve.pinn import Pinn, prior_of
 from ..solve.seeds import Keys, one_of, over_seeds, seeds_at_once, stack, unstack
 
 
@@ -81,7 +81,7 @@ def posterior_changes(pinns: Sequence[Pinn], keys: Keys, draw: Draw, width: floa
     parameters, rest = trainable(solution)
     size = int(optax.tree.size(parameters)) // len(pinns)
     check_size(rows, size)
-    prior = bayesian_prior([pinn.problem for pinn in pinns], solution, width)
+    prior = prior_of(pinns, solution, width)
     if not pinns[0].regularised:  # the prior had no part in its training, so it is not what pulls at it now
         prior = Prior(parameters, prior.spread)
     moves = jnp.asarray([not pinn.has_seen_all for pinn in pinns])

@@ -18,7 +18,7 @@ from ..derivatives.network import Solution, trainable
 from ..problem.channel import Channel, log_likelihood, residuals
 from ..problem.precision import Exact, UnknownNoise
 from ..solve.config import create_solutions
-from ..solve.pinn import Pinn, bayesian_prior, scales_for
+from ..solve.pinn import Pinn, prior_of, scales_for
 from ..solve.seeds import Keys, over_seeds, stack, unraveller, unstack
 from .sampler import Members
 
@@ -75,7 +75,7 @@ def posteriors_of(pinns: Sequence[Pinn], prior_sd: float, tolerance: float) -> T
     """The targets of all seeds, stacked. Exact conditions count as known to `tolerance` at best: no chain moves in a thinner
     shell."""
     solution = stack([pinn.solution for pinn in pinns])
-    prior = bayesian_prior([pinn.problem for pinn in pinns], solution, prior_sd)
+    prior = prior_of(pinns, solution, prior_sd)
     channels = tuple(tolerant(channel, tolerance) for channel in stack([pinn.channels for pinn in pinns]))
     # Where the noise is unknown: a log-normal prior around a tenth of the size of the targets.
     sizes = {

@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
@@ -18,7 +17,6 @@ from ..problem.checks import as_points
 from ..problem.problem import Problem, as_key
 from ..problem.sameness import check_same_equations
 from ..problem.scales import Scales
-from ..problem.shorthand import Unknown
 from ..progress import Progress
 from .config import Base, create_solutions, fold_in, purposes
 from .misfit import SOLVED
@@ -26,13 +24,13 @@ from .noise import estimate_sigma
 from .optimise.adam import Weights
 from .optimise.objective import PinnObjective
 from .optimise.whitened import Prior
+from .prior import bayesian_prior, raw_prior
 from .refine import CANDIDATES
 from .seeds import stack, unstack
 from .stages import fit_once, fit_with_restarts, is_noisy
 from .task import Fit, Task
 from .windows import briefly, can_march, fit_in_windows, windows_of
 
-WIDE = 10.0  # standard deviation of an unknown of which nothing is stated, in units that change a residual by its own size
 RESTART = "normal"  # wider weights leave the plateau around u = 0 on which others may get stuck
 
 
@@ -68,7 +66,10 @@ class Pinn:
 
     def facing(self, problem: Problem) -> "Pinn":
         """The same network before another problem (with more data, say), at the points that it was trained at."""
-        channels = estimated_channels(self.base, self.solution, problem, self.points_key, scales_for(self.solution, problem))
+        scales = scales_for(self.solution, problem)
+        channels = estimated_channels(
+            self.base, self.solution, problem, self.points_key, scales, trained_elsewhere=self.trained_elsewhere
+        )
         return dataclasses.replace(self, problem=problem, channels=channels, has_seen_all=False)
 
     @property
@@ -103,7 +104,7 @@ class Pinn:
         units, found = self.solution.units, {}
         for name, unknown in self.problem.parameters.items():
             unit = 1.0 if units is None else float(units.unknowns[name])
-            mean, sd = _raw_prior(unknown, None if units is None else unit)
+            mean, sd = raw_prior(unknown, None if units is None else unit)
             found[name] = (unit * float(np.exp(mean)), sd) if unknown.positive else (unit * mean, unit * sd)
         return found
 
@@ -165,6 +166,11 @@ def fit_seeds(
     return [_pinn(*found, base, weights) for found in zip(fits, problems, point_keys, strict=True)]
 
 
+def prior_of(pinns: Sequence[Pinn], solution: Solution, width: float) -> Prior:
+    """What is known beforehand of the weights and unknowns of some PINNs, whose stacked solution is given."""
+    return bayesian_prior([pinn.problem for pinn in pinns], solution, width, elsewhere=pinns[0].trained_elsewhere)
+
+
 def _pinn(found: Fit, problem: Problem, key: PRNGKeyArray, base: Base, weights: Weights) -> Pinn:
     return Pinn(
         solution=found.solution,
@@ -190,35 +196,18 @@ def scales_for(solution: Solution, problem: Problem) -> Scales | None:
 
 
 def estimated_channels(
-    base: Base, solution: Solution, problem: Problem, key: PRNGKeyArray | int, scales: Scales | None = None
+    base: Base,
+    solution: Solution,
+    problem: Problem,
+    key: PRNGKeyArray | int,
+    scales: Scales | None = None,
+    *,
+    trained_elsewhere: bool = False,
 ) -> tuple[Channel, ...]:
     """The channels of a problem, with sigma estimated from a trained solution where the problem gives none."""
     channels, elsewhere = (stack([base.channels(problem, key, scales, elsewhere=other)]) for other in (False, True))
     stacked = stack([solution])
-    prior = bayesian_prior([problem], stacked, base.prior)
+    prior = bayesian_prior([problem], stacked, base.prior, elsewhere=trained_elsewhere)
     found = estimate_sigma(tuple(channels), tuple(elsewhere), stacked, PinnObjective, prior)
     (alone,) = unstack(found, 1)
     return tuple(alone)
-
-
-def bayesian_prior(problems: Sequence[Problem], solution: Solution, width: float) -> Prior:
-    """That of Bayesian PINNs, for a stacked solution: around zero for weights, and what the user stated for unknowns; where
-    nothing was stated it is so wide that what it is centred on, the guess, does not matter."""
-    parameters: Solution = trainable(solution)[0]
-    units = solution.units
-
-    def stated(name: str, which: int) -> np.ndarray:
-        own = [None] * len(problems) if units is None else np.asarray(units.unknowns[name]).tolist()
-        return np.asarray([_raw_prior(p.parameters[name], unit)[which] for p, unit in zip(problems, own, strict=True)])
-
-    def filled(value: float, which: int) -> Solution:
-        network = jax.tree.map(lambda leaf: jnp.asarray(np.full(leaf.shape, value, leaf.dtype)), parameters.network)
-        raw = {name: jnp.asarray(stated(name, which), leaf.dtype) for name, leaf in parameters.raw.items()}
-        return dataclasses.replace(parameters, network=network, raw=raw)
-
-    return Prior(filled(0.0, 0), filled(width, 1))
-
-
-def _raw_prior(unknown: Unknown, unit: float | None) -> tuple[float, float]:
-    """Mean and standard deviation of what is inferred of an unknown; in the units of the problem where it has no other."""
-    return unknown.raw_prior() if unit is None else unknown.raw_prior(unit, WIDE)
