@@ -38,7 +38,25 @@ MARCHES = {
 @pytest.mark.parametrize("name", MARCHES)
 def test_only_what_begins_and_is_exact_is_marched(name):
     problem, expected = MARCHES[name]
-    assert windows.can_march(problem, problem.channels(0)) is expected
+    assert windows.can_march(problem, problem.channels(0), {}) is expected
+
+
+def test_a_jump_in_time_is_where_a_window_ends_and_one_in_space_needs_zones():
+    problem = oscillator()
+    assert windows.can_march(problem, problem.channels(0), {"t": (10.0,)})
+    assert not windows.can_march(problem, problem.channels(0), {"x": (0.5,)})
+
+
+@pytest.mark.slow
+def test_a_force_that_is_switched_on_is_solved_in_windows():
+    """The network is too small for all of it at once."""
+    pushed = dataclasses.replace(oscillator(), equation=lambda u, t: u.tt + u - jnp.where(t > 7.3, 1.0, 0.0))
+    (pinn,) = fit_seeds([pushed], keys=[0], base=SMALL)
+    assert not pinn.warnings
+    assert 7.3 in pinn.solution.network.windows
+    t = np.linspace(0, 20, 400)
+    exact = np.cos(t) + np.where(t > 7.3, 1 - np.cos(t - 7.3), 0.0)
+    np.testing.assert_allclose(np.asarray(pinn(t))[:, 0], exact, atol=0.04)
 
 
 @pytest.fixture(scope="module")

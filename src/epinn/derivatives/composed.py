@@ -37,8 +37,8 @@ class Pieces(AbstractNetwork):
     """Networks side by side, each for a box of its own, whose coordinates it sees from -1 to 1."""
 
     networks: AbstractNetwork  # of all boxes: arrays with an axis for them (after that of the seeds, where there are several)
-    middle: Frozen  # of the boxes, boxes by coordinates
-    half: Frozen
+    middle: Any  # of the boxes, boxes by coordinates: frozen, and nothing in a tree of parameters alone
+    half: Any
     windows: tuple[float, ...] = eqx.field(
         static=True, default=()
     )  # times at which boxes meet that nobody but the solver chose

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from ..derivatives.composed import in_words
 from ..methods.method import Method
 from ..posterior.posterior import Posterior
 from ..problem.channel import describe_noise
@@ -41,7 +40,7 @@ def record_of(pinn: Pinn, method: Method, posterior: Posterior, evaluation: Eval
     weights = None if traits.uses_sigma else informed.weights.of(informed.channels)
     return {
         "method": posterior.method,
-        "network": in_words(pinn.solution.network),
+        "network": pinn.network_in_words,
         **evaluation.record(),
         "spread": evaluation.spread(),
         "noise_sd": dict(posterior.noise),

@@ -21,6 +21,8 @@ from ..derivatives.compiled import runs_once
 from ..derivatives.network import AbstractNetwork, Frozen, Solution
 from ..derivatives.units import Units
 from .channel import Channel, thinned
+from .domain import TIME
+from .jumps import jumps
 from .operators import Derivatives, Flux, Traces
 from .periods import periods_in_half_the_box
 from .precision import Exact
@@ -34,6 +36,7 @@ SWEEPS = 3  # over the fields whose scale depends on that of others
 TRIED = 65  # scales at once
 DECADES = 16  # either way, of the scales that are tried
 MOST_ROWS = 6000  # of a problem in windows, where each has points of its own
+ZONED_ROWS = 2000  # of one whose zones were found, and have to be solved together
 MOST_POINTS = 8  # times as many as usual
 BEYOND = 10.0  # times the range of its given values is as much as a field is taken to vary, if the equation has guesses in it
 
@@ -41,7 +44,7 @@ BEYOND = 10.0  # times the range of its given values is as much as a field is ta
 class Scales(eqx.Module):
     """Units, and the size of the residuals of every channel by its name, row by row.
 
-    `breaks` are those that whoever solves the problem has added to its domain.
+    `breaks` are those that are added to its domain: where the equation jumps, and where whoever solves it needs them.
     """
 
     units: Units
@@ -55,8 +58,11 @@ class Scales(eqx.Module):
         with jax.enable_x64(True):
             search = _Search(problem)
             found = search.scales()
-            periods = search.periods(found.sizes)
+            breaks = jumps(problem, search.channels, found.units)
+            periods = () if breaks else search.periods(found.sizes)
             on_host = jax.tree.map(np.asarray, found)
+        if breaks:  # there are conditions where zones meet, which have sizes too
+            return dataclasses.replace(cls.of(problem.broken(breaks)), breaks=breaks)
         rounded: Scales = jax.tree.map(lambda leaf: jnp.asarray(leaf, float), on_host)
         return dataclasses.replace(rounded, periods=periods)
 
@@ -78,7 +84,8 @@ class Scales(eqx.Module):
             chosen = problem.points.collocation is not None or problem.points.boundary is not None
             problem = problem if chosen or self.times == 1 else problem.with_times_as_many_points(self.times)
             made = problem.elsewhere(key) if elsewhere else problem.channels(key)
-            made = thinned(made, MOST_ROWS) if self.breaks else made
+            most = MOST_ROWS if set(self.breaks) <= {TIME} else ZONED_ROWS
+            made = thinned(made, most) if self.breaks else made
             on_host = jax.tree.map(lambda leaf: np.asarray(leaf) if eqx.is_array(leaf) else leaf, _inside(self, made))
         return jax.tree.map(lambda leaf: jnp.asarray(leaf) if eqx.is_array(leaf) else leaf, on_host)  # type: ignore[no-any-return]
 

@@ -23,6 +23,7 @@ from ..problem.scales import Scales
 from .optimise.adam import Descent
 from .seeds import Keys, over_seeds, stack, unstack
 
+DEPTH, WIDTH, NARROWEST = 3, 32, 12  # of networks that the user leaves to us
 WORK = {"cpu": 1e12}  # operations of Gauss-Newton; a hundred times as many elsewhere
 
 
@@ -30,10 +31,11 @@ WORK = {"cpu": 1e12}  # operations of Gauss-Newton; a hundred times as many else
 class Base:
     """The base network and its training.
 
-    `fourier` random frequencies of the given scale replace the coordinates; `scale_inputs` maps the box to [-1, 1];
-    `output_scale` multiplies the output. `polish` L-BFGS steps follow the epochs, then at most `newton` Gauss-Newton steps on
-    the residuals in units of their noise, in double precision, as many as `newton_work` floating-point operations allow (by
-    default 1e12 on a CPU, about a minute, and 1e14 elsewhere).
+    Without `hidden`, the widths of its layers, it has three of 32; in a domain of several zones, as many parameters in all of
+    them together as far as that goes. `fourier` random frequencies of the given scale replace the coordinates; `scale_inputs`
+    maps the box to [-1, 1]; `output_scale` multiplies the output. `polish` L-BFGS steps follow the epochs, then at most
+    `newton` Gauss-Newton steps on the residuals in units of their noise, in double precision, as many as `newton_work`
+    floating-point operations allow (by default 1e12 on a CPU, about a minute, and 1e14 elsewhere).
     Where there is noise, a Gaussian `prior` of that width on all weights joins them, as in a Bayesian PINN; it is also that of
     the methods that have none of their own.
     A seed that has not found the solution is trained anew from other weights, up to `restarts` times.
@@ -42,7 +44,7 @@ class Base:
     order one, whatever the units of the problem are. Switched off, it works in the units of the problem.
     """
 
-    hidden: tuple[int, ...] = (32, 32, 32)
+    hidden: tuple[int, ...] | None = None
     activation: str = "tanh"
     initialisation: str = "xavier"
     fourier: int = 0
@@ -62,7 +64,7 @@ class Base:
     dimensionless: bool = True
 
     def __post_init__(self) -> None:
-        check_architecture(self.hidden, self.activation, self.initialisation)
+        check_architecture(self.hidden or (), self.activation, self.initialisation)
         for name in ("fourier", "polish", "newton", "newton_work", "restarts"):
             if not 0 <= (getattr(self, name) or 0) < math.inf:
                 raise InputError(f"base.{name} must be a finite number, and not negative.")
@@ -117,7 +119,8 @@ class Base:
         pieces = problem.domain.pieces
         if len(pieces) == 1:
             return self._network(problem, key, stretch)
-        networks = [self._network(problem, own, stretch) for own in jax.random.split(key, len(pieces))]
+        each = dataclasses.replace(self, hidden=self.hidden or hidden_layers(len(pieces)))
+        networks = [each._network(problem, own, stretch) for own in jax.random.split(key, len(pieces))]
         return Pieces.of(networks, *_boxes(problem.domain, self.dimensionless), windows)
 
     def _network(self, problem: Problem, key: PRNGKeyArray, stretch: tuple[float, ...]) -> AbstractNetwork:
@@ -128,7 +131,7 @@ class Base:
             return self._dense(problem, key, stretch, every, len(shared))
         parts = [(every, shared, self)] if shared else []
         for own in problem.networks:
-            hidden = self.hidden if own.hidden is None else own.hidden
+            hidden = own.hidden or self.hidden
             base = dataclasses.replace(self, hidden=hidden, activation=own.activation or self.activation)
             parts.append((own.axes(problem.domain.coordinates), (problem.fields.index(own),), base))
         networks = [
@@ -152,7 +155,7 @@ class Base:
         bounds = tuple(tuple(end[axis] for axis in axes) for end in (domain.lower, domain.upper))
         return MLP.create(
             len(axes),
-            self.hidden,
+            self.hidden or hidden_layers(),
             fields,
             key=network_key,
             activation=self.activation,
@@ -162,6 +165,11 @@ class Base:
             ),
             output_scale=self.output_scale,
         )
+
+
+def hidden_layers(pieces: int = 1) -> tuple[int, ...]:
+    """The widths of a network for each of so many pieces of a domain."""
+    return (max(NARROWEST, round(WIDTH / pieces**0.5)),) * DEPTH
 
 
 def _of_inputs(stretch: tuple[float, ...], periodic: tuple[int, ...]) -> Frozen | None:

@@ -10,7 +10,7 @@ import numpy as np
 import optax
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from ..derivatives.composed import in_words
+from ..derivatives.composed import Pieces, in_words
 from ..derivatives.network import Solution, trainable
 from ..problem.channel import Channel
 from ..problem.checks import as_points
@@ -57,12 +57,24 @@ class Pinn:
         how = "trained elsewhere" if self.trained_elsewhere else f"trained in {self.seconds:.3g} s"
         number = len(self.warnings)
         wrong = self.failure or (f"{number} warning{'s' if number > 1 else ''}" if number else "")
-        network = f"{in_words(self.solution.network)} ({self.size[1]} parameters)"
+        network = f"{self.network_in_words} ({self.size[1]} parameters)"
         of = f" of {self.problem.name!r}" if self.problem.name else ""
         return f"<Pinn{of}: {network}, {how}{wrong and '; ' + wrong}>"
 
     def __call__(self, points: Any) -> Float[Array, "n fields"]:
         return self.solution(as_points(points, self.problem.domain))
+
+    @property
+    def network_in_words(self) -> str:
+        """What its network is made of, and where parts meet: "2 zones, each 1-32-32-32-1, tanh, which meet at x = 400"."""
+        network, units, said = self.solution.network, self.solution.units, in_words(self.solution.network)
+        if not isinstance(network, Pieces) or units is None:
+            return said
+        names = self.problem.domain.coordinates
+        begins = np.asarray(units.outside(network.middle.content - network.half.content))
+        inner = {name: dict.fromkeys(f"{at:.4g}" for at in np.unique(begins[:, i])) for i, name in enumerate(names)}
+        places = [f"{name} = {', '.join(list(ats)[1:])}" for name, ats in inner.items() if len(ats) > 1]
+        return f"{said}, which meet at {' and '.join(places)}"
 
     def facing(self, problem: Problem) -> "Pinn":
         """The same network before another problem (with more data, say), at the points that it was trained at."""
@@ -157,7 +169,7 @@ def fit_seeds(
     known = [found for found in scales if found is not None]
     if known and prior is None and not problem.points.resample:
         task = dataclasses.replace(task, candidates=candidates)
-    if base.newton and known and can_march(problem, channels):
+    if base.newton and known and can_march(problem, channels, known[0].breaks):
         fits = fit_once(dataclasses.replace(task, base=briefly(base)), start(range(len(problems)), 0))
         if any(found.largest > SOLVED for found in fits):
             fits = fit_in_windows(task, known, point_keys, network_keys)
@@ -192,7 +204,8 @@ def scales_for(solution: Solution, problem: Problem) -> Scales | None:
     """What makes a problem dimensionless, with the units that a trained solution has already."""
     if solution.units is None:
         return None
-    return dataclasses.replace(Scales.of(problem), units=solution.units, breaks=windows_of(solution))
+    scales = Scales.of(problem)
+    return dataclasses.replace(scales, units=solution.units, breaks={**scales.breaks, **windows_of(solution)})
 
 
 def estimated_channels(

@@ -7,7 +7,7 @@ short as it must be to be solved.
 
 import copy
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import equinox as eqx
 import jax
@@ -19,7 +19,7 @@ from ..derivatives.network import Solution
 from ..derivatives.units import Units
 from ..errors import InputError
 from ..problem.channel import Channel, residuals
-from ..problem.domain import TIME, Box
+from ..problem.domain import CLEAR, TIME, Box
 from ..problem.precision import Exact
 from ..problem.problem import Problem
 from ..problem.scales import Scales
@@ -44,8 +44,8 @@ def windows_of(solution: Solution) -> dict[str, tuple[float, ...]]:
     return {TIME: network.windows} if isinstance(network, Pieces) and network.windows else {}
 
 
-def can_march(problem: Problem, channels: Sequence[Channel]) -> bool:
-    """Whether all that is known of a solution is how it begins, and what holds at all times."""
+def can_march(problem: Problem, channels: Sequence[Channel], breaks: Mapping[str, Sequence[float]]) -> bool:
+    """Whether all that is known of a solution is how it begins, and what holds at all times; in one zone."""
     known = all(channel.sampled and isinstance(channel.precision, Exact) for channel in channels)
     if not known or not any(c.kind == "initial" for c in channels) or problem.points.resample or problem.parameters:
         return False
@@ -55,7 +55,7 @@ def can_march(problem: Problem, channels: Sequence[Channel]) -> bool:
             _during(problem, *some).channels(0)
     except InputError:  # something is said of a certain time
         return False
-    return not any(problem.domain.breaks)
+    return not any(problem.domain.breaks) and set(breaks) <= {TIME}
 
 
 def briefly(base: Base) -> Base:
@@ -72,15 +72,19 @@ class Window(eqx.Module):
 
 
 def fit_in_windows(task: Task, scales: Sequence[Scales], point_keys: Keys, network_keys: Keys) -> list[Fit]:
-    """All seeds through all time, in the same windows."""
+    """All seeds through all time, in the same windows; where the equation jumps, one ends."""
     begin, last = _ends(task.problems[0])
+    jumps = scales[0].breaks.get(TIME, ())
+    clear = CLEAR * (last - begin)  # of a jump: in single precision nobody can tell on which side of it a point is
+    scales = [dataclasses.replace(one, breaks={}) for one in scales]
     length, shortest = (last - begin) / FIRST, SHORTEST * (last - begin)
     windows: list[Window] = []
     seconds, number = 0.0, 0
     while begin < last:
-        end = last if last - begin < 1.25 * length else begin + length
+        until = min((jump for jump in jumps if jump > begin), default=last)
+        end = until if until - begin < 1.25 * length else begin + length
         number += 1
-        own = _Stretch(task.problems, scales, begin, end, point_keys)
+        own = _Stretch(task.problems, scales, begin + clear * (begin in jumps), end - clear * (end in jumps), point_keys)
         fits = _fit_window(task, own, windows[-1].solution if windows else None, fold_in(network_keys, number), number)
         seconds += sum(fit.seconds for fit in fits)
         solved = all(fit.largest <= SOLVED and fit.failure is None for fit in fits)

@@ -225,4 +225,4 @@ class Band:
 
 def _in_words(pinn: Pinn) -> str:
     how = "trained elsewhere" if pinn.trained_elsewhere else f"trained in {pinn.seconds:.3g} s"
-    return f"{type(pinn.solution.network).__name__} with {pinn.size[1]} parameters, {how}"
+    return f"{pinn.network_in_words}, {pinn.size[1]} parameters, {how}"
