@@ -2,11 +2,14 @@
 
 import dataclasses
 
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import epinn
 from epinn.problems import poisson1d_nonlinear
+from epinn.progress import Progress
+from epinn.solve.pinn import fit_seeds
 
 pytestmark = pytest.mark.usefixtures("quick_compile")
 
@@ -43,3 +46,30 @@ def test_measurements_lead_from_another_solution_of_the_equation_to_the_right_on
     x = np.linspace(-0.7, 0.7, 51)
     assert not pinn.warnings
     np.testing.assert_allclose(pinn(x)[:, 0], np.sin(6 * x) ** 3, atol=1e-4)
+
+
+class Stages(Progress):
+    """Remembers what was done."""
+
+    def __init__(self):
+        self.steps = {}
+
+    def __call__(self, stage, step, total, values):
+        self.steps[stage] = step
+
+
+def test_a_fit_that_had_to_end_too_early_goes_on_where_it_was():
+    """Five steps at a time: no Adam in between, which would undo what Gauss-Newton has reached."""
+    problem = epinn.Problem(
+        domain=epinn.Box(x=(-1, 1)), equation=lambda u, x: u.xx + 9 * jnp.sin(3 * x), boundary=epinn.Dirichlet(0.0)
+    )
+    stages, base = Stages(), epinn.Base(hidden=(8, 8), epochs=20, newton=5, restarts=2)
+    (pinn,) = fit_seeds([problem], keys=[0], base=base, progress=stages)
+    done = [stage for stage, steps in stages.steps.items() if steps]
+    assert done == ["training", "newton", "newton, continued 1", "newton, continued 2"]
+    (short,) = fit_seeds([problem], keys=[0], base=dataclasses.replace(base, restarts=0))
+    assert short.warnings
+    x = np.linspace(-1, 1, 41)
+    exact = np.sin(3 * x) - np.sin(3) * x
+    errors = [np.abs(np.asarray(one(x))[:, 0] - exact).max() for one in (short, pinn)]
+    assert errors[1] < errors[0] / 3

@@ -9,9 +9,11 @@ import pytest
 
 import epinn
 from epinn.derivatives.composed import Pieces
+from epinn.derivatives.network import Opaque
 from epinn.solve import windows
 from epinn.solve.config import create_solutions
 from epinn.solve.pinn import fit_seeds, scales_for
+from epinn.solve.task import Fit
 
 SMALL = epinn.Base(hidden=(16, 16), epochs=200, newton=30)
 
@@ -45,6 +47,21 @@ def test_a_jump_in_time_is_where_a_window_ends_and_one_in_space_needs_zones():
     problem = oscillator()
     assert windows.can_march(problem, problem.channels(0), {"t": (10.0,)})
     assert not windows.can_march(problem, problem.channels(0), {"x": (0.5,)})
+
+
+def fit_with(misfit, complaints=(), failure=None):
+    nothing = oscillator().solution(Opaque(lambda x: x))
+    return Fit(nothing, (), [], np.zeros((0, 0)), 1.0, failure, list(complaints), misfit, 0.02, False)
+
+
+def test_windows_that_did_not_reach_the_end_may_be_worse_than_all_time_at_once():
+    at_once, whole, stuck = fit_with(1.0), fit_with(0.1), fit_with(5.0, ["time was solved to t = 1 and no further"])
+    assert windows.nearer(at_once, whole) is whole
+    kept = windows.nearer(at_once, stuck)
+    assert kept.misfit == 1.0
+    assert "windows did not help" in kept.complaints[0]  # it has not found the solution either
+    assert windows.nearer(fit_with(9.0), stuck) is stuck
+    assert windows.nearer(fit_with(1.0, failure="diverged"), stuck) is stuck
 
 
 @pytest.mark.slow

@@ -119,7 +119,7 @@ class Base:
         pieces = problem.domain.pieces
         if len(pieces) == 1:
             return self._network(problem, key, stretch)
-        each = dataclasses.replace(self, hidden=self.hidden or hidden_layers(len(pieces)))
+        each = dataclasses.replace(self, hidden=hidden_layers(len(pieces)) if self.hidden is None else self.hidden)
         networks = [each._network(problem, own, stretch) for own in jax.random.split(key, len(pieces))]
         return Pieces.of(networks, *_boxes(problem.domain, self.dimensionless), windows)
 
@@ -131,7 +131,7 @@ class Base:
             return self._dense(problem, key, stretch, every, len(shared))
         parts = [(every, shared, self)] if shared else []
         for own in problem.networks:
-            hidden = own.hidden or self.hidden
+            hidden = self.hidden if own.hidden is None else own.hidden
             base = dataclasses.replace(self, hidden=hidden, activation=own.activation or self.activation)
             parts.append((own.axes(problem.domain.coordinates), (problem.fields.index(own),), base))
         networks = [
@@ -155,7 +155,7 @@ class Base:
         bounds = tuple(tuple(end[axis] for axis in axes) for end in (domain.lower, domain.upper))
         return MLP.create(
             len(axes),
-            self.hidden or hidden_layers(),
+            hidden_layers() if self.hidden is None else self.hidden,
             fields,
             key=network_key,
             activation=self.activation,

@@ -29,7 +29,7 @@ from .refine import CANDIDATES
 from .seeds import stack, unstack
 from .stages import fit_once, fit_with_restarts, is_noisy
 from .task import Fit, Task
-from .windows import briefly, can_march, fit_in_windows, windows_of
+from .windows import briefly, can_march, fit_in_windows, nearer, windows_of
 
 RESTART = "normal"  # wider weights leave the plateau around u = 0 on which others may get stuck
 
@@ -172,7 +172,8 @@ def fit_seeds(
     if base.newton and known and can_march(problem, channels, known[0].breaks):
         fits = fit_once(dataclasses.replace(task, base=briefly(base)), start(range(len(problems)), 0))
         if any(found.largest > SOLVED for found in fits):
-            fits = fit_in_windows(task, known, point_keys, network_keys)
+            marched = fit_in_windows(task, known, point_keys, network_keys)
+            fits = [nearer(*pair) for pair in zip(fits, marched, strict=True)]
     else:
         fits = fit_with_restarts(task, start)
     return [_pinn(*found, base, weights) for found in zip(fits, problems, point_keys, strict=True)]

@@ -24,10 +24,11 @@ from .optimise.gauss_newton import gauss_newton
 from .optimise.objective import Objective, Outcome, PinnObjective
 from .optimise.whitened import Prior
 from .refine import where_most_is_left
-from .seeds import Keys, chosen, unstack
+from .seeds import Keys, chosen, stack, unstack
 from .task import Fit, Task, called_noise
 
 ALL_OF_IT = 0.9  # of the variation of measurements: if the fit calls so much of it noise, it is said
+ON_ITS_WAY = 0.3  # of the size of its terms, if no exact condition is missed by more; on a plateau around u = 0 they are
 LOOSE = (100.0, 10.0)  # times its tolerance an exact condition may be missed at first, where measurements come first
 BRIEFLY = 1 / 6  # of all steps, for each of these
 TIGHTER = 0.1  # of what a first fit leaves of exact conditions is asked for in the second
@@ -75,13 +76,20 @@ Start = Callable[[Sequence[int], int], Solution]  # seeds, attempt -> where they
 
 
 def fit_with_restarts(task: Task, start: Start) -> list[Fit]:
-    """All seeds, those that have not found the solution again from other weights, the better attempt kept."""
+    """All seeds; those that have not found the solution go on if they had to end too early, or begin again from other weights.
+    The better attempt is kept."""
     fits = fit_once(task, start(range(len(task.problems)), 0))
     for attempt in range(1, task.base.restarts + 1):
         lost = [i for i, found in enumerate(fits) if not found.is_found]
-        if not lost:
-            break
-        for i, new in zip(lost, fit_once(task.again(lost, attempt), start(lost, attempt)), strict=True):
+        early = [i for i in lost if fits[i].unfinished and fits[i].failure is None]
+        others = [i for i in lost if i not in early]
+        further = (
+            list(zip(others, fit_once(task.again(others, attempt), start(others, attempt)), strict=True)) if others else []
+        )
+        if early:
+            begin = stack([fits[i].solution for i in early])
+            further += zip(early, fit_once(task.again(early, attempt, goes_on=True), begin), strict=True)
+        for i, new in further:
             better = _better(fits[i], new, None if task.prior is None else chosen(task.prior, [i]))
             fits[i] = dataclasses.replace(better, seconds=fits[i].seconds + new.seconds)
     return fits
@@ -139,6 +147,7 @@ def fit_once(task: Task, solution: Solution) -> list[Fit]:
             misfit=float(misfit.total[i]),
             largest=misfit.largest(i),
             regularised=task.prior is not None and any(outcome.steps for outcome in newton),
+            unfinished=task.prior is None and misfit.largest(i) < ON_ITS_WAY and _is_unfinished(newton, i),
         )
         for i, (found, one, before) in enumerate(
             zip(unstack(solution, size), unstack(final, size), unstack(task.channels, size), strict=True)
@@ -146,9 +155,15 @@ def fit_once(task: Task, solution: Solution) -> list[Fit]:
     ]
 
 
+def _is_unfinished(newton: Sequence[Outcome], seed: int) -> bool:
+    """Whether Gauss-Newton was still getting better when its steps were used up."""
+    last = newton[-1].unfinished if newton else None
+    return last is not None and last[seed]
+
+
 def _longer(base: Base, newton: Sequence[Outcome], seed: int) -> str:
     """The settings for ten times as many steps of Gauss-Newton, and how long they take; nothing if it needs no more."""
-    if not newton or not newton[-1].unfinished or not newton[-1].unfinished[seed]:
+    if not _is_unfinished(newton, seed):
         return ""
     seconds = 10 * sum(outcome.seconds for outcome in newton)
     time = f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"
@@ -193,7 +208,8 @@ def _newton(task: Task, solution: Solution) -> tuple[list[Outcome], Solution, tu
     """
     settling, outcomes = first_guess(task.channels, solution), []
     rounds = number_of_rounds(task.channels) if task.base.newton else 0
-    for looseness in LOOSE if task.attempt and rounds and is_noisy(task.channels) else ():
+    anew = task.attempt and not task.goes_on
+    for looseness in LOOSE if anew and rounds and is_noisy(task.channels) else ():
         looser = tuple(c.with_sigma(looseness * c.sigma) if isinstance(c.precision, Exact) else c for c in settling)
         stage = f"newton, equations {looseness:g} times as loose"
         outcome, solution = _gauss_newton(dataclasses.replace(task, prior=None), looser, solution, stage, share=BRIEFLY)

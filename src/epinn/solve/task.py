@@ -33,6 +33,7 @@ class Fit:
     misfit: float  # the mean squared residual in units of the noise
     largest: float  # residual of an exact condition, in parts of the size of its terms
     regularised: bool  # whether the prior took part in it
+    unfinished: bool = False  # whether it was well on its way when its steps were used up
 
     @property
     def noise(self) -> float:
@@ -61,21 +62,24 @@ class Task:
     weights: Weights
     progress: Progress
     attempt: int = 0
+    goes_on: bool = False  # from what an attempt before has found
     label: str = ""  # of a part of the training, in front of its stages
     candidates: Callable[[int], tuple[Channel, ...]] | None = None  # points to choose from when some are needed elsewhere
     round: int = 0  # how often that was done
 
-    def again(self, seeds: Sequence[int], attempt: int) -> "Task":
-        """A further attempt of some of the seeds."""
-        candidates = self.candidates
+    def again(self, seeds: Sequence[int], attempt: int, *, goes_on: bool = False) -> "Task":
+        """A further attempt of some of the seeds, from elsewhere or from where the one before had to end."""
+        candidates, base = self.candidates, self.base
         return dataclasses.replace(
             self,
+            base=dataclasses.replace(base, epochs=0, polish=0) if goes_on else base,
             problems=[self.problems[i] for i in seeds],
             channels=chosen(self.channels, seeds),
             elsewhere=chosen(self.elsewhere, seeds),
             prior=chosen(self.prior, seeds),
             keys=fold_in(self.keys[np.asarray(seeds)], attempt),
             attempt=attempt,
+            goes_on=goes_on,
             candidates=candidates and (lambda number: chosen(candidates(number), seeds)),
         )
 
@@ -83,7 +87,8 @@ class Task:
         """What a stage is called in this attempt."""
         named = f"{self.label}, {name}" if self.label else name
         named = f"{named}, points {self.round + 1}" if self.round else named
-        return f"{named}, restart {self.attempt}" if self.attempt else named
+        again = f"{'continued' if self.goes_on else 'restart'} {self.attempt}"
+        return f"{named}, {again}" if self.attempt else named
 
 
 def called_noise(channel: Channel) -> float:

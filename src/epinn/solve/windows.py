@@ -99,6 +99,18 @@ def fit_in_windows(task: Task, scales: Sequence[Scales], point_keys: Keys, netwo
     return _joined(task, scales, windows, point_keys, seconds / len(task.problems), failures, solved)
 
 
+def nearer(at_once: Fit, marched: Fit) -> Fit:
+    """What was found in windows; if they did not reach the end, the fit of all time at once where that leaves less. It has not
+    found the solution either."""
+    if not marched.complaints or at_once.failure is not None or at_once.misfit > marched.misfit:
+        return marched
+    said = (
+        f"exact conditions are missed by up to {at_once.largest:.2g} of their terms, and solving time in windows did not help: "
+        f"{LOST}. Try a shorter time first, or a larger network, Base(hidden=...)."
+    )
+    return dataclasses.replace(at_once, complaints=at_once.complaints or [said], seconds=at_once.seconds + marched.seconds)
+
+
 class _Stretch:
     """What is asked for from one time to another."""
 
