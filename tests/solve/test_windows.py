@@ -54,8 +54,8 @@ def fit_with(misfit, complaints=(), failure=None):
     return Fit(nothing, (), [], np.zeros((0, 0)), 1.0, failure, list(complaints), misfit, 0.02, False)
 
 
-def test_windows_that_did_not_reach_the_end_may_be_worse_than_all_time_at_once():
-    at_once, whole, stuck = fit_with(1.0), fit_with(0.1), fit_with(5.0, ["time was solved to t = 1 and no further"])
+def test_windows_that_lead_nowhere_may_be_worse_than_all_time_at_once():
+    at_once, whole, stuck = fit_with(1.0), fit_with(0.1), fit_with(5.0, ["no stretch of time was solved"])
     assert windows.nearer(at_once, whole) is whole
     kept = windows.nearer(at_once, stuck)
     assert kept.misfit == 1.0

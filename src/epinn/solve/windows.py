@@ -100,9 +100,10 @@ def fit_in_windows(task: Task, scales: Sequence[Scales], point_keys: Keys, netwo
 
 
 def nearer(at_once: Fit, marched: Fit) -> Fit:
-    """What was found in windows; if they did not reach the end, the fit of all time at once where that leaves less. It has not
-    found the solution either."""
-    if not marched.complaints or at_once.failure is not None or at_once.misfit > marched.misfit:
+    """What was found in windows; if not even the first was solved, the fit of all time at once where that leaves less. It has
+    not found the solution either."""
+    got_somewhere = not marched.complaints or windows_of(marched.solution)
+    if got_somewhere or at_once.failure is not None or at_once.misfit > marched.misfit:
         return marched
     said = (
         f"exact conditions are missed by up to {at_once.largest:.2g} of their terms, and solving time in windows did not help: "
