@@ -74,7 +74,7 @@ class Pinn:
         begins = np.asarray(units.outside(network.middle.content - network.half.content))
         inner = {name: dict.fromkeys(f"{at:.4g}" for at in np.unique(begins[:, i])) for i, name in enumerate(names)}
         places = [f"{name} = {', '.join(list(ats)[1:])}" for name, ats in inner.items() if len(ats) > 1]
-        return f"{said}, which meet at {' and '.join(places)}"
+        return f"{said}, which meet at {' and '.join(places)}" if places else said
 
     def facing(self, problem: Problem) -> "Pinn":
         """The same network before another problem (with more data, say), at the points that it was trained at."""
