@@ -57,6 +57,18 @@ def test_a_boundary_that_is_missed_by_a_few_percent_is_not_met(missed, says):
     assert len(misfit.complaints(0, channels)) == says
 
 
+@pytest.mark.parametrize(
+    ("function", "expected"),
+    [
+        (lambda x: 1.1 * jnp.sin(x), True),
+        (lambda x: 0.1 * jnp.sin(x), False),  # a plateau, where the equation holds
+        (lambda x: jnp.sin(x) + 0.3 * jnp.sin(5 * x) ** 2, False),  # near the measurements, and no solution
+    ],
+)
+def test_a_fit_is_on_its_way_when_all_conditions_are_met_better_than_on_a_plateau(function, expected):
+    assert look(wave(), function)[0].is_on_its_way(0) is expected
+
+
 def test_a_condition_that_is_missed_is_named_with_what_it_allows():
     misfit, channels = look(wave(), lambda x: 0 * x + 3)
     text = misfit.complaints(0, channels)

@@ -20,6 +20,7 @@ OF_OTHERS = (2.0, 0.02)  # what begins or bounds a field: the equation may make 
 SURE = 4.0  # nor are residuals so many standard deviations of their root mean square above known noise,
 EXCESS = 1.3  # and larger than it by this factor
 SOLVED = 3e-3  # residuals at fresh points, in parts of the size of their terms, of which no more is asked
+ON_ITS_WAY = 0.3  # of what a plateau leaves of a condition: a fit that leaves less need not begin again
 BETWEEN = 2.0  # times the residuals at the points of the fit: it has learned its points, not the equation
 LOST = "this fit has not found the solution"
 NOT_FOUND = f"{LOST}. Try another key, more Base(epochs=...) or Base(restarts=...), or a larger network, Base(hidden=...)."
@@ -51,6 +52,12 @@ class Misfit(eqx.Module):
     def largest(self, seed: int) -> float:
         """The largest residual of a condition that holds exactly, in parts of the size of its terms; 0 where there is none."""
         return float(np.max(np.where(self.is_exact, self.rms[seed], 0.0)))
+
+    def is_on_its_way(self, seed: int) -> bool:
+        """Whether every condition is met far better than on a plateau: exact ones in parts of the size of their terms,
+        measurements in parts of what u = 0 leaves of them."""
+        plateau = np.where(self.is_exact, 1.0, self.rms_of_zero[seed])
+        return bool(np.all(self.rms[seed] < ON_ITS_WAY * plateau))
 
     def is_left_between(self, at_points: "Misfit") -> bool:
         """Whether a condition that holds exactly is still far from holding here, and much better at the points of the fit."""

@@ -28,7 +28,6 @@ from .seeds import Keys, chosen, stack, unstack
 from .task import Fit, Task, called_noise
 
 ALL_OF_IT = 0.9  # of the variation of measurements: if the fit calls so much of it noise, it is said
-ON_ITS_WAY = 0.3  # of the size of its terms, if no exact condition is missed by more; on a plateau around u = 0 they are
 LOOSE = (100.0, 10.0)  # times its tolerance an exact condition may be missed at first, where measurements come first
 BRIEFLY = 1 / 6  # of all steps, for each of these
 TIGHTER = 0.1  # of what a first fit leaves of exact conditions is asked for in the second
@@ -147,7 +146,7 @@ def fit_once(task: Task, solution: Solution) -> list[Fit]:
             misfit=float(misfit.total[i]),
             largest=misfit.largest(i),
             regularised=task.prior is not None and any(outcome.steps for outcome in newton),
-            unfinished=task.prior is None and misfit.largest(i) < ON_ITS_WAY and _is_unfinished(newton, i),
+            unfinished=misfit.is_on_its_way(i) and _is_unfinished(newton, i),
         )
         for i, (found, one, before) in enumerate(
             zip(unstack(solution, size), unstack(final, size), unstack(task.channels, size), strict=True)
