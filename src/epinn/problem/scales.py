@@ -84,8 +84,8 @@ class Scales(eqx.Module):
             chosen = problem.points.collocation is not None or problem.points.boundary is not None
             problem = problem if chosen or self.times == 1 else problem.with_times_as_many_points(self.times)
             made = problem.elsewhere(key) if elsewhere else problem.channels(key)
-            most = MOST_ROWS if set(self.breaks) <= {TIME} else ZONED_ROWS
-            made = thinned(made, most) if self.breaks else made
+            if self.breaks:
+                made = thinned(made, MOST_ROWS if set(self.breaks) <= {TIME} else ZONED_ROWS)
             on_host = jax.tree.map(lambda leaf: np.asarray(leaf) if eqx.is_array(leaf) else leaf, _inside(self, made))
         return jax.tree.map(lambda leaf: jnp.asarray(leaf) if eqx.is_array(leaf) else leaf, on_host)  # type: ignore[no-any-return]
 

@@ -51,7 +51,7 @@ def cures(
         elif channel.kind == "equation" and (jump := _jump(channel, solution, problem.domain)):
             found.append(
                 f"{LOST}. A coefficient or a source jumps at {jump}, where a smooth network cannot bend: "
-                f"{_smoother(problem.domain, jump)}."
+                f"{_cure_of_a_jump(problem.domain, jump)}."
             )
         elif is_exact and left.rms[seed, i] > BETWEEN * at_points.rms[seed, i]:
             near = f", above all near {place}" if place else ""
@@ -126,7 +126,7 @@ def _jump(channel: Channel, solution: Solution, domain: Box) -> str:
     return ""
 
 
-def _smoother(domain: Box, place: str) -> str:
+def _cure_of_a_jump(domain: Box, place: str) -> str:
     """What to do about a jump that was not dealt with: along no straight edge, or one of too many."""
     said = f"say so, {_broken(domain, place)}, and write fluxes as (h.x * K).x"
     return said if domain.dimension == 1 else f"{said}; if the edge is curved, let it rise over a few percent of the domain"

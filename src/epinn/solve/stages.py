@@ -80,7 +80,7 @@ def fit_with_restarts(task: Task, start: Start) -> list[Fit]:
     fits = fit_once(task, start(range(len(task.problems)), 0))
     for attempt in range(1, task.base.restarts + 1):
         lost = [i for i, found in enumerate(fits) if not found.is_found]
-        early = [i for i in lost if fits[i].unfinished and fits[i].failure is None]
+        early = [i for i in lost if fits[i].may_go_on and fits[i].failure is None]
         others = [i for i in lost if i not in early]
         further = (
             list(zip(others, fit_once(task.again(others, attempt), start(others, attempt)), strict=True)) if others else []
@@ -146,7 +146,7 @@ def fit_once(task: Task, solution: Solution) -> list[Fit]:
             misfit=float(misfit.total[i]),
             largest=misfit.largest(i),
             regularised=task.prior is not None and any(outcome.steps for outcome in newton),
-            unfinished=misfit.is_on_its_way(i) and _is_unfinished(newton, i),
+            may_go_on=misfit.is_on_its_way(i) and _is_unfinished(newton, i),
         )
         for i, (found, one, before) in enumerate(
             zip(unstack(solution, size), unstack(final, size), unstack(task.channels, size), strict=True)

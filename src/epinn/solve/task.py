@@ -33,7 +33,7 @@ class Fit:
     misfit: float  # the mean squared residual in units of the noise
     largest: float  # residual of an exact condition, in parts of the size of its terms
     regularised: bool  # whether the prior took part in it
-    unfinished: bool = False  # whether it was well on its way when its steps were used up
+    may_go_on: bool = False  # it was well on its way when its steps were used up
 
     @property
     def noise(self) -> float:
