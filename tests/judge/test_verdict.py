@@ -48,6 +48,12 @@ BLIND = Evidence(seen(truth=False))
         (Evidence(seen(), diagnostics={"rhat": None, "acceptance": 0.0}), "not converged", "hardly moved"),
         (Evidence(seen(), diagnostics={"rhat": 1.004, "acceptance": 0.8}), "trustworthy", "R-hat of the field 1"),
         (BLIND, "not checked", "nothing"),
+        (dataclasses.replace(BLIND, residuals="small", implied={"u": 0.09}), "trustworthy", "small"),
+        (
+            dataclasses.replace(BLIND, residuals="small", implied={"u": 0.5}),
+            "not converged",
+            "u is off by 0.50 of its variation",
+        ),
         (dataclasses.replace(BLIND, residuals="residuals: equation 1e-4"), "trustworthy", "1e-4"),
         (
             dataclasses.replace(BLIND, reference=np.full((N, 1), 0.1)),

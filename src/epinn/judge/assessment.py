@@ -5,12 +5,15 @@ import numpy as np
 from ..methods.method import Method
 from ..posterior.held_out import compare_held_out
 from ..posterior.posterior import Posterior
+from ..problem.precision import Exact
 from ..solve.misfit import Misfit
 from ..solve.pinn import Pinn
 from ..solve.seeds import stack
 from .evaluation import Evaluation
 from .reference import allowance
 from .verdict import Evidence, Verdict, judge
+
+NEXT_TO_NOTHING = 0.01  # of how much the field that varies most does
 
 
 def assess(pinn: Pinn, method: Method, posterior: Posterior, evaluation: Evaluation, reference: np.ndarray | None) -> Verdict:
@@ -28,6 +31,7 @@ def assess(pinn: Pinn, method: Method, posterior: Posterior, evaluation: Evaluat
             residuals=residuals_in_words(pinn, posterior) if method.traits.is_linearised else "",
             reference=reference,
             allowance=allowance(method, informed),
+            implied=implied_errors(pinn, evaluation) if method.traits.is_linearised else {},
             from_prior=shares_of_priors(pinn, evaluation) if method.traits.uses_sigma else {},
             held_out=None if method.traits.held_out else compare_held_out(posterior, informed.data_sigmas),
         )
@@ -42,6 +46,19 @@ def shares_of_priors(pinn: Pinn, evaluation: Evaluation) -> dict[str, float]:
         relative = abs(float(seen.mean)) if pinn.problem.parameters[name].positive else 1.0
         found[name] = float(seen.std) / (max(relative, 1e-300) * width)
     return found
+
+
+def implied_errors(pinn: Pinn, evaluation: Evaluation) -> dict[str, float]:
+    """By field, the root mean square of its standard deviation in parts of its variation; nothing where noise, or a tolerance
+    that the user gave, has a part in it. What a field that is zero varies by says nothing: its unit counts if it has one, or
+    else a small part of what the others vary by."""
+    if any(not isinstance(channel.precision, Exact) or channel.precision.is_settled for channel in pinn.channels):
+        return {}
+    found, units = evaluation.prediction, pinn.solution.units
+    varies = np.std(found.mean, axis=0)
+    least = NEXT_TO_NOTHING * np.max(varies) if units is None else np.asarray(units.scale)
+    errors = np.sqrt(np.mean(found.std**2, axis=0)) / np.maximum(np.maximum(varies, least), 1e-300)
+    return dict(zip(evaluation.problem.names.fields, errors.tolist(), strict=True))
 
 
 def residuals_in_words(pinn: Pinn, posterior: Posterior) -> str:

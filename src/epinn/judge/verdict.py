@@ -22,6 +22,8 @@ POOR = (
 IDLE = 0.1  # a band is wider than it need be if the rms error is below this fraction of its standard deviation,
 MATTERS = 0.02  # and the standard deviation above this fraction of the range of the field
 
+FAR = 0.1  # of a field's variation: if the residuals imply a larger error, they do not tell it well either
+
 MOSTLY = 0.5  # an unknown whose standard deviation is this part of its prior's is mostly prior
 
 TRUSTWORTHY, TOO_NARROW, TOO_WIDE, NOT_CONVERGED, NOT_CHECKED = (
@@ -82,6 +84,7 @@ class Evidence:
     reference: np.ndarray | None = None  # the spread of its own posterior, linearised, on the same grid
     allowance: float | None = None  # what exact conditions are taken to be known to, if the network does better
     held_out: HeldOut | None = None
+    implied: Mapping[str, float] = field(default_factory=dict)  # by field, the error that residuals imply, by its variation
     from_prior: Mapping[str, float] = field(default_factory=dict)  # by unknown, its standard deviation in parts of its prior's
 
 
@@ -102,6 +105,8 @@ def _judged(evidence: Evidence) -> Verdict:
     band = evidence.evaluation.prediction
     if not (np.all(np.isfinite(band.mean)) and np.all(np.isfinite(band.std))):
         return _not_converged(["the band is not finite everywhere"])
+    if far := [name for name, error in evidence.implied.items() if error > FAR]:
+        return _not_converged([_far_off(name, evidence.implied[name]) for name in far])
     if "doubt" in evidence.diagnostics:  # the method's own
         return _not_converged([evidence.diagnostics["doubt"]])
     if acceptance is not None and (rhat is None or acceptance < STUCK):
@@ -114,6 +119,13 @@ def _judged(evidence: Evidence) -> Verdict:
             return Verdict(word, tuple(wrong))
     why = (*_mostly_prior(evidence), *(why for _, why in checks), *_grounds(evidence))
     return Verdict(TRUSTWORTHY, why) if why else Verdict(NOT_CHECKED, ("there is nothing to compare it with",))
+
+
+def _far_off(name: str, error: float) -> str:
+    return (
+        f"going by its residuals {name} is off by {significant(error)} of its variation, too much to be estimated from them: "
+        "train the network further, or take a larger one."
+    )
 
 
 def _not_converged(complaints: Sequence[str]) -> Verdict:

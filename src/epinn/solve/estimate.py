@@ -11,7 +11,7 @@ from ..problem.problem import Problem
 from .config import Base
 from .double import in_double
 from .optimise.gauss_newton import FACTORS, Plan
-from .stages import number_of_rounds
+from .rounds import number_of_rounds
 
 SIDE = 512  # of the matrices whose product shows how fast the machine is
 COMPILING = (6.0, 3.0)  # seconds, and as many more for every condition

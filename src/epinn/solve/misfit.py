@@ -53,6 +53,11 @@ class Misfit(eqx.Module):
         """The largest residual of a condition that holds exactly, in parts of the size of its terms; 0 where there is none."""
         return float(np.max(np.where(self.is_exact, self.rms[seed], 0.0)))
 
+    def in_all(self, channels: Sequence[Channel]) -> Float[np.ndarray, "seeds channels"]:
+        """The sum of squares in units of sigma; the channels have a leading seed axis."""
+        sigma = np.stack([np.sqrt(np.mean(np.asarray(c.sigma) ** 2, axis=1)) for c in channels], axis=1)
+        return np.asarray((self.rms / sigma) ** 2 * [channel.target[0].size for channel in channels])
+
     def is_on_its_way(self, seed: int) -> bool:
         """Whether every condition is met far better than on a plateau: exact ones in parts of the size of their terms,
         measurements in parts of what u = 0 leaves of them."""

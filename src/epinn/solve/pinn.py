@@ -26,8 +26,9 @@ from .optimise.objective import PinnObjective
 from .optimise.whitened import Prior
 from .prior import bayesian_prior, raw_prior
 from .refine import CANDIDATES
+from .rounds import is_noisy
 from .seeds import stack, unstack
-from .stages import fit_once, fit_with_restarts, is_noisy
+from .stages import fit_once, fit_with_restarts
 from .task import Fit, Task
 from .windows import briefly, can_march, fit_in_windows, nearer, windows_of
 

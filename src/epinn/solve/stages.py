@@ -1,39 +1,33 @@
-"""From untrained solutions to fitted ones: epochs, Gauss-Newton in rounds, further attempts."""
+"""From untrained solutions to fitted ones: epochs, Gauss-Newton, further attempts."""
 
 import dataclasses
 import functools
 from collections.abc import Callable, Sequence
 
 import equinox as eqx
-import jax.numpy as jnp
 import numpy as np
 
 from ..derivatives.network import Solution, trainable
 from ..derivatives.units import Units
 from ..problem.channel import Channel
-from ..problem.precision import Exact, UnknownNoise
 from ..problem.problem import Problem
 from ..progress import Progress
 from .advice import cures
 from .config import Base, fold_in
 from .evidence import log_evidence
 from .misfit import Misfit
-from .noise import estimate_sigma, first_guess
+from .noise import first_guess
 from .optimise.adam import Descent, Redraw, Weights, minimise
-from .optimise.gauss_newton import gauss_newton
 from .optimise.objective import Objective, Outcome, PinnObjective
 from .optimise.whitened import Prior
 from .refine import where_most_is_left
+from .rounds import in_rounds
 from .seeds import Keys, chosen, stack, unstack
 from .task import Fit, Task, called_noise
 
 ALL_OF_IT = 0.9  # of the variation of measurements: if the fit calls so much of it noise, it is said
-LOOSE = (100.0, 10.0)  # times its tolerance an exact condition may be missed at first, where measurements come first
-BRIEFLY = 1 / 6  # of all steps, for each of these
-TIGHTER = 0.1  # of what a first fit leaves of exact conditions is asked for in the second
 REFINEMENTS = 4  # times that points are moved to where most is left, at most
 WORTHWHILE = 0.8  # of the largest residual, if moving them has left more than that it is not done again
-ROUNDS = {UnknownNoise: 4, Exact: 2}  # sigma that nobody gave is estimated from what a fit leaves over, the fit repeated
 
 
 def train_solution(
@@ -113,7 +107,7 @@ def fit_once(task: Task, solution: Solution) -> list[Fit]:
     size, base = len(task.problems), task.base
     outcomes, solution = _first_order(task, solution)
     judges = first_guess(task.elsewhere, solution)
-    newton, solution, final = _newton(task, solution)
+    newton, solution, final = in_rounds(task, solution)
     misfit, at_points = Misfit.of(judges, solution), Misfit.of(task.channels, solution)
     largest = np.full(size, np.inf)
     for i in range(REFINEMENTS if newton else 0):
@@ -123,7 +117,7 @@ def fit_once(task: Task, solution: Solution) -> list[Fit]:
         largest = now
         moved = where_most_is_left(task.channels, task.candidates(i), solution, fold_in(task.keys, i))
         further = dataclasses.replace(task, channels=moved, round=i + 1)
-        more, solution, final = _newton(further, solution)
+        more, solution, final = in_rounds(further, solution)
         newton, task = [*newton, *more], further
         misfit, at_points = Misfit.of(judges, solution), Misfit.of(task.channels, solution)
     outcomes = [*outcomes, *newton]
@@ -196,85 +190,3 @@ def _first_order(task: Task, solution: Solution) -> tuple[list[Outcome], Solutio
         )
         outcomes.append(outcome)
     return outcomes, solution
-
-
-def _newton(task: Task, solution: Solution) -> tuple[list[Outcome], Solution, tuple[Channel, ...]]:
-    """Gauss-Newton, in rounds: where the problem gives no sigma, the fit of a round gives the estimate for the next.
-
-    In further attempts the measurements count more than the equations at first: from where these are met, there may be no way
-    to those. The prior waits until they are tight: beside loose ones it would make all weights zero, a point that nothing leads
-    away from. Returns how the rounds went, the solution, and the channels with the sigma to go on with.
-    """
-    settling, outcomes = first_guess(task.channels, solution), []
-    rounds = number_of_rounds(task.channels) if task.base.newton else 0
-    anew = task.attempt and not task.goes_on
-    for looseness in LOOSE if anew and rounds and is_noisy(task.channels) else ():
-        looser = tuple(c.with_sigma(looseness * c.sigma) if isinstance(c.precision, Exact) else c for c in settling)
-        stage = f"newton, equations {looseness:g} times as loose"
-        outcome, solution = _gauss_newton(dataclasses.replace(task, prior=None), looser, solution, stage, share=BRIEFLY)
-        outcomes.append(outcome)
-    for i in range(rounds):
-        if i > 0:
-            found = estimate_sigma(settling, task.elsewhere, solution, PinnObjective, task.prior)
-            settling = _tightened(found) if i == 1 else _with_tolerances(settling, found)
-        stage = f"newton {i + 1}" if rounds > 1 else "newton"
-        outcome, solution = _gauss_newton(task, settling, solution, stage, is_last=i == rounds - 1)
-        outcomes.append(outcome)
-    left = estimate_sigma(settling, task.elsewhere, solution, PinnObjective, task.prior)
-    return outcomes, solution, _final(settling, left, rounds)
-
-
-def _gauss_newton(
-    task: Task, channels: tuple[Channel, ...], solution: Solution, stage: str, *, share: float = 1.0, is_last: bool = False
-) -> tuple[Outcome, Solution]:
-    """One run of it with a share of the steps, and the solution after it."""
-    parameters, rest = trainable(solution)
-    outcome = gauss_newton(
-        PinnObjective(rest),
-        parameters,
-        channels,
-        keys=task.keys,
-        steps=int(share * task.base.newton),
-        prior=task.prior,
-        work=share * task.base.work,
-        to_the_mode=task.prior is not None and is_last,
-        progress=task.progress,
-        stage=task.stage(stage),
-    )
-    return outcome, eqx.combine(outcome.parameters, rest)
-
-
-def is_noisy(channels: Sequence[Channel]) -> bool:
-    return any(not isinstance(channel.precision, Exact) for channel in channels)
-
-
-def number_of_rounds(channels: Sequence[Channel]) -> int:
-    """How often Gauss-Newton runs. Without noise the solution is the same whatever the tolerance is."""
-    if not is_noisy(channels):
-        return 1
-    return max(1 if c.precision.is_settled else ROUNDS[type(c.precision)] for c in channels)
-
-
-def _tightened(channels: tuple[Channel, ...]) -> tuple[Channel, ...]:
-    """Channels whose exact conditions are to be met better than in a first fit: what that leaves of them is a compromise with
-    the measurements, rather than all that the network can do."""
-    return tuple(
-        c if c.precision.is_settled or isinstance(c.precision, UnknownNoise) else c.with_sigma(TIGHTER * c.sigma)
-        for c in channels
-    )
-
-
-def _with_tolerances(of: tuple[Channel, ...], channels: tuple[Channel, ...]) -> tuple[Channel, ...]:
-    """Channels with the tolerances of others where they are exact."""
-    return tuple(old if isinstance(new.precision, Exact) else new for old, new in zip(of, channels, strict=True))
-
-
-def _final(used: tuple[Channel, ...], left: tuple[Channel, ...], rounds: int) -> tuple[Channel, ...]:
-    """The sigma to go on with. An exact condition among noisy ones keeps the tolerance that the last fit was made with, unless
-    that was out of reach: a fit follows whatever it is told, and would be told less every time."""
-    if rounds < ROUNDS[Exact]:
-        return left
-    return tuple(
-        new.with_sigma(jnp.maximum(new.sigma, old.sigma)) if isinstance(new.precision, Exact) else new
-        for old, new in zip(used, left, strict=True)
-    )

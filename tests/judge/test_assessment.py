@@ -1,0 +1,56 @@
+"""What is gathered about a band before it is judged."""
+
+import jax
+import numpy as np
+import pytest
+
+import epinn
+from epinn.judge.assessment import implied_errors
+from epinn.judge.evaluation import Evaluation
+from epinn.posterior.statistics import Prediction
+from epinn.solve.config import create_solutions
+from epinn.solve.pinn import Pinn
+from epinn.solve.seeds import unstack
+
+pytestmark = pytest.mark.usefixtures("quick_compile")
+
+N = 50
+
+
+def flow(**more):
+    """Two fields of which the second is zero."""
+    return epinn.Problem(
+        domain=epinn.Box(x=(0, 2)),
+        fields=("u", "v"),
+        equation=[lambda u: u.xx + 2.0, lambda v: v.xx],
+        boundary=[epinn.Dirichlet(0.0, field="u"), epinn.Dirichlet(0.0, field="v")],
+        **more,
+    )
+
+
+def implied(problem, std, *, keeps_units=False, **settings):
+    base = epinn.Base(hidden=(4,), **settings)
+    scales = None if keeps_units else base.scales(problem)
+    (solution,) = unstack(create_solutions(base, [problem], jax.random.split(jax.random.key(0), 1), [scales]), 1)
+    pinn = Pinn(solution, problem, base.channels(problem, 0, scales))
+    x = np.linspace(0, 2, N)
+    mean = np.stack([x * (2 - x), 0 * x], axis=1)
+    seen = Evaluation(problem, "m", x[:, None], (N,), Prediction(mean, np.full((N, 2), std)), None, {}, {}, 0.0)
+    return implied_errors(pinn, seen)
+
+
+@pytest.mark.parametrize("keeps_units", [False, True])
+def test_an_error_counts_in_parts_of_how_much_a_field_varies(keeps_units):
+    found = implied(flow(), 1e-4, keeps_units=keeps_units)
+    assert found["u"] == pytest.approx(1e-4 / 0.3, rel=0.8)
+    assert found["v"] < 0.1  # a field that is zero is not lost
+
+
+def test_where_there_is_noise_a_wide_band_is_what_it_should_be():
+    data = epinn.Data(np.linspace(0.1, 1.9, 5), np.zeros(5), sigma=0.1, field="u")
+    assert implied(flow(data=data), 0.3) == {}
+
+
+def test_a_tolerance_that_the_user_gave_may_make_a_band_wide():
+    assert implied(flow(), 0.3)["u"] > 0.1
+    assert implied(flow(), 0.3, tolerance=0.2) == {}
