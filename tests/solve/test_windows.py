@@ -40,13 +40,13 @@ MARCHES = {
 @pytest.mark.parametrize("name", MARCHES)
 def test_only_what_begins_and_is_exact_is_marched(name):
     problem, expected = MARCHES[name]
-    assert windows.can_march(problem, problem.channels(0), {}) is expected
+    assert windows.can_march(problem, {}) is expected
 
 
 def test_a_jump_in_time_is_where_a_window_ends_and_one_in_space_needs_zones():
     problem = oscillator()
-    assert windows.can_march(problem, problem.channels(0), {"t": (10.0,)})
-    assert not windows.can_march(problem, problem.channels(0), {"x": (0.5,)})
+    assert windows.can_march(problem, {"t": (10.0,)})
+    assert not windows.can_march(problem, {"x": (0.5,)})
 
 
 def fit_with(misfit, complaints=(), failure=None):

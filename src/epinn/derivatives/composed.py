@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .jet import Jet, Value, join
+from .lifted import Lifted
 from .network import MLP, AbstractNetwork, Frozen
 
 
@@ -90,5 +91,7 @@ def in_words(network: AbstractNetwork) -> str:
         case Pieces():
             number, each = len(network.middle.content), in_words(network.networks)
             return each if number == 1 else f"{number} {'windows' if network.windows else 'zones'}, each {each}"
+        case Lifted():
+            return f"{in_words(network.network)}, between given values"
         case _:
             return type(network).__name__

@@ -29,6 +29,12 @@ def _priors(pinn: Pinn) -> list[dict[str, Any]]:
     ]
 
 
+def _by_construction(pinn: Pinn) -> list[dict[str, Any]]:
+    """The conditions that need no rows, in rows like those of the others."""
+    exact = {"rows": 0, "noise": "exact", "sigma": 0.0, "origin": "holds by construction", "used": "-"}
+    return [{"channel": name, **exact} for name in pinn.by_construction]
+
+
 def record_of(pinn: Pinn, method: Method, posterior: Posterior, evaluation: Evaluation, verdict: Verdict) -> dict[str, Any]:
     """Metrics, unknowns, times in seconds, diagnostics, what was used for every condition, warnings and the verdict.
 
@@ -49,6 +55,7 @@ def record_of(pinn: Pinn, method: Method, posterior: Posterior, evaluation: Eval
         "diagnostics": dict(posterior.diagnostics),
         "channels": [
             *describe_noise([traits.reads(channel) for channel in informed.channels], weights),
+            *_by_construction(informed),
             *(_priors(informed) if traits.uses_sigma else ()),
         ],
         "failed": bool(failed),

@@ -15,6 +15,7 @@ import jax
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from ..derivatives.jet import Value
+from ..derivatives.lifted import Lifted
 from ..derivatives.network import MLP, AbstractNetwork, Solution
 from ..errors import InputError, unknown_name
 from ..posterior.posterior import Posterior
@@ -60,7 +61,8 @@ class DropoutSampler(Sampler):
         )
 
     def solution(self, index: tuple[Float[Array, " _"], ...]) -> Solution:
-        return replace(self.base, network=MaskedNetwork(_mlp(self.base), index))
+        network, masked = self.base.network, MaskedNetwork(_mlp(self.base), index)
+        return replace(self.base, network=replace(network, network=masked) if isinstance(network, Lifted) else masked)
 
 
 class DropoutObjective(Objective):
@@ -132,6 +134,7 @@ class DropoutMethod(Method):
 
 
 def _mlp(solution: Solution) -> MLP:
-    if not isinstance(solution.network, MLP):
+    network = solution.network.network if isinstance(solution.network, Lifted) else solution.network
+    if not isinstance(network, MLP):
         raise InputError("dropout needs the hidden layers of one of epinn's own networks; use another method.")
-    return solution.network
+    return network

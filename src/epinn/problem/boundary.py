@@ -1,5 +1,6 @@
 """What a solution must satisfy at the boundary of its domain."""
 
+import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -20,7 +21,8 @@ from .operators import Derivatives, Flux
 class Robin(Condition):
     """`a u + b du/dn` with the outward normal, on faces (`on="x=0"`; all of space by default) or at your own points.
 
-    Your own points come with their outward `normals`, one column per space coordinate, wherever b is not zero.
+    Your own points come with their outward `normals`, one column per space coordinate, wherever b is not zero. Exact values
+    (b = 0) on faces hold by construction where that can be, unless `hard` is false.
     """
 
     kind: ClassVar[Kind] = "boundary"
@@ -31,6 +33,7 @@ class Robin(Condition):
     field: str | None = None
     points: Any = None
     normals: Any = None
+    hard: bool = dataclasses.field(default=True, kw_only=True)
 
     @property
     def what(self) -> str:
@@ -76,6 +79,7 @@ def Dirichlet(  # noqa: N802  (named like the other conditions)
     on: str | None = None,
     field: str | None = None,
     points: Any = None,
+    hard: bool = True,
     sigma: Sigma = None,
     tolerance: float | None = None,
     weight: float | None = None,
@@ -83,9 +87,10 @@ def Dirichlet(  # noqa: N802  (named like the other conditions)
 ) -> Robin:
     """The value of a field on faces of the domain (`on="x=0"`; all of space by default), or at your own points.
 
-    `target` is a number, a function of the coordinates, or one value per point. The other options are those of `Condition`.
+    `target` is a number, a function of the coordinates, or one value per point. On faces, exact values hold by construction
+    where that can be, unless `hard` is false. The other options are those of `Condition`.
     """
-    return Robin(1.0, 0.0, target, on, field, points, sigma=sigma, tolerance=tolerance, weight=weight, name=name)
+    return Robin(1.0, 0.0, target, on, field, points, hard=hard, sigma=sigma, tolerance=tolerance, weight=weight, name=name)
 
 
 def Neumann(  # noqa: N802

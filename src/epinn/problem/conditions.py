@@ -1,5 +1,6 @@
 """What a solution must satisfy: equations, initial conditions, measurements."""
 
+import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
@@ -55,7 +56,8 @@ class Equation(Condition):
 class Initial(Condition):
     """The value of a field, or its time derivative of the given order, when time begins.
 
-    `target` is a number, a function of the space coordinates, or one value for each of your own `points` in space.
+    `target` is a number, a function of the space coordinates, or one value for each of your own `points` in space. Exact values
+    hold by construction where that can be, unless `hard` is false.
     """
 
     kind: ClassVar[Kind] = "initial"
@@ -63,6 +65,7 @@ class Initial(Condition):
     field: str | None = None
     order: int = 0
     points: Any = None
+    hard: bool = dataclasses.field(default=True, kw_only=True)
 
     @property
     def what(self) -> str:

@@ -129,7 +129,8 @@ class Problem:
     def periodic(self) -> tuple[str, ...]:
         """The coordinates along which all fields are exactly periodic."""
         exact = [c for c in self.conditions if isinstance(c, Periodic) and c.sigma is None and c.order]
-        of = {name: {self.field_name(c.field) for c in exact if c.along == name} for name in self.domain.coordinates}
+        whole = [name for name, breaks in zip(self.domain.coordinates, self.domain.breaks, strict=True) if not breaks]
+        of = {name: {self.field_name(c.field) for c in exact if c.along == name} for name in whole}
         return tuple(name for name, fields in of.items() if fields == set(self.fields))
 
     @property

@@ -23,6 +23,7 @@ from ..derivatives.units import Units
 from .channel import Channel, thinned
 from .domain import TIME
 from .jumps import jumps
+from .lift import Lift, find_lift, together
 from .operators import Derivatives, Flux, Traces
 from .periods import periods_in_half_the_box
 from .precision import Exact
@@ -51,18 +52,20 @@ class Scales(eqx.Module):
     sizes: dict[str, Float[Array, " k"]]
     breaks: Mapping[str, tuple[float, ...]] = eqx.field(static=True, default_factory=dict)
     periods: tuple[float, ...] = eqx.field(static=True, default=())  # of what is given, in half the box, along each coordinate
+    lift: Lift | None = None  # what holds by construction, where anything does
 
     @classmethod
-    def of(cls, problem: "Problem") -> "Scales":
-        """Those that make a problem dimensionless."""
+    def of(cls, problem: "Problem", *, hard: bool = True) -> "Scales":
+        """Those that make a problem dimensionless; `hard` if given values may hold by construction."""
         with jax.enable_x64(True):
             search = _Search(problem)
             found = search.scales()
             breaks = jumps(problem, search.channels, found.units)
             periods = () if breaks else search.periods(found.sizes)
-            on_host = jax.tree.map(np.asarray, found)
+            lift = None if breaks or not hard else search.lift(found)
+            on_host = jax.tree.map(np.asarray, dataclasses.replace(found, lift=lift))
         if breaks:  # there are conditions where zones meet, which have sizes too
-            return dataclasses.replace(cls.of(problem.broken(breaks)), breaks=breaks)
+            return dataclasses.replace(cls.of(problem.broken(breaks), hard=hard), breaks=breaks)
         rounded: Scales = jax.tree.map(lambda leaf: jnp.asarray(leaf, float), on_host)
         return dataclasses.replace(rounded, periods=periods)
 
@@ -84,10 +87,19 @@ class Scales(eqx.Module):
             chosen = problem.points.collocation is not None or problem.points.boundary is not None
             problem = problem if chosen or self.times == 1 else problem.with_times_as_many_points(self.times)
             made = problem.elsewhere(key) if elsewhere else problem.channels(key)
+            made = made if self.lift is None else tuple(c for c in made if c.name not in self.lift.met)
             if self.breaks:
                 made = thinned(made, MOST_ROWS if set(self.breaks) <= {TIME} else ZONED_ROWS)
             on_host = jax.tree.map(lambda leaf: np.asarray(leaf) if eqx.is_array(leaf) else leaf, _inside(self, made))
         return jax.tree.map(lambda leaf: jnp.asarray(leaf) if eqx.is_array(leaf) else leaf, on_host)  # type: ignore[no-any-return]
+
+    def around(self, network: AbstractNetwork) -> AbstractNetwork:
+        """A network in which holds by construction what can."""
+        return network if self.lift is None else self.lift.around(network)
+
+    def soft(self) -> "Scales":
+        """The same with nothing that holds by construction."""
+        return dataclasses.replace(self, lift=None)
 
     def of_a_network_in_the_users_units(self) -> "Scales":
         """The same for a network that takes coordinates and gives fields as they are."""
@@ -114,6 +126,14 @@ class Scales(eqx.Module):
                 for field, along in function.parts
             ]
         )
+
+
+def alike(scales: Sequence[Scales | None]) -> list[Scales | None]:
+    """Scales of problems that are solved together: what holds by construction does so in all of them, and can be stacked."""
+    lifts = together([one.lift for one in scales if one is not None and one.lift is not None])
+    if len(lifts) < len(scales):
+        return [None if one is None else one.soft() for one in scales]
+    return [dataclasses.replace(one, lift=lift) for one, lift in zip(scales, lifts, strict=True) if one is not None]
 
 
 @runs_once
@@ -157,6 +177,17 @@ class _Search:
         what is known, and stay as they are."""
         exact = all(isinstance(channel.precision, Exact) for channel in self.channels)
         return periods_in_half_the_box(self.problem, self.channels, self.units, sizes) if exact else ()
+
+    def lift(self, scales: Scales) -> Lift | None:
+        """What can hold by construction; None if nothing can."""
+        domain, equations = self.problem.domain, [c for c in self.channels if c.kind == "equation" and not c.given]
+        if TIME in domain.coordinates:
+            axis = domain.axis(TIME)
+            first = [dataclasses.replace(c, points=c.points.at[:, axis].set(domain.lower[axis])) for c in equations]
+            same = {len(c.points) for c in first} == {len(c.points) for c in first[:1]}
+            equations = list(_inside(scales, tuple(first))) if same else []
+        found = find_lift(self.problem, self.channels, equations, scales.units)
+        return found if found.met else None
 
     def _solution(self, network: AbstractNetwork, scale: np.ndarray) -> Solution:
         """Random fields of the given scales around the offsets, with every unknown at its guess."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..derivatives.network import Solution
 from ..problem.channel import Channel, residuals
-from ..problem.domain import TIME, Box
+from ..problem.domain import Box
 from ..problem.precision import Exact
 from ..problem.problem import Problem
 from .misfit import LOST, NOT_FOUND, SOLVED, Misfit
@@ -63,7 +63,7 @@ def cures(
                 f"{LOST}. Most of it is missed near {place}: if something jumps there, say so, "
                 f"{_broken(problem.domain, place)}."
             )
-        elif TIME in problem.domain.coordinates and any(c.kind == "initial" for c in channels):
+        elif problem.initial:
             found.append(f"{LOST}. It may be too long a time: try a shorter one first, or a larger network, Base(hidden=...).")
         else:
             found.append(NOT_FOUND)

@@ -42,6 +42,7 @@ class Base:
     `tolerance` is the sigma of all exact conditions without one of their own, in parts of the size of their terms; by default,
     what the network reaches. All of this is `dimensionless`: the network sees coordinates from -1 to 1 and gives fields of
     order one, whatever the units of the problem are. Switched off, it works in the units of the problem.
+    With `hard`, exact boundary and initial values hold by construction wherever that can be (and only then: `dimensionless`).
     """
 
     hidden: tuple[int, ...] | None = None
@@ -62,6 +63,7 @@ class Base:
     prior: float = 1.0
     tolerance: float | None = None
     dimensionless: bool = True
+    hard: bool = True
 
     def __post_init__(self) -> None:
         check_architecture(self.hidden or (), self.activation, self.initialisation)
@@ -89,7 +91,7 @@ class Base:
 
     def scales(self, problem: Problem) -> Scales | None:
         """What makes a problem dimensionless, unless its own units are to be kept."""
-        return Scales.of(problem) if self.dimensionless else None
+        return Scales.of(problem, hard=self.hard) if self.dimensionless else None
 
     def channels(
         self, problem: Problem, key: PRNGKeyArray | int, scales: Scales | None = None, elsewhere: bool = False
@@ -202,7 +204,9 @@ def create_solutions(
         networks = _networks(base, problem.broken(first.breaks), keys, first.stretch, first.breaks.get(TIME, ()))
     alone = unstack(networks, len(problems))
     units = [None if one is None else one.units for one in scales]
-    solutions: Solution = stack([p.solution(*made) for p, *made in zip(problems, alone, units, strict=True)])
+    lifted = [network if one is None else one.around(network) for network, one in zip(alone, scales, strict=True)]
+    parts = zip(problems, lifted, units, strict=True)
+    solutions: Solution = stack([problem.solution(network, own) for problem, network, own in parts])
     return solutions
 
 

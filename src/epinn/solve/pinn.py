@@ -11,12 +11,13 @@ import optax
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from ..derivatives.composed import Pieces, in_words
+from ..derivatives.lifted import Lifted
 from ..derivatives.network import Solution, trainable
 from ..problem.channel import Channel
 from ..problem.checks import as_points
 from ..problem.problem import Problem, as_key
 from ..problem.sameness import check_same_equations
-from ..problem.scales import Scales
+from ..problem.scales import Scales, alike
 from ..progress import Progress
 from .config import Base, create_solutions, fold_in, purposes
 from .misfit import SOLVED
@@ -86,6 +87,12 @@ class Pinn:
         return dataclasses.replace(self, problem=problem, channels=channels, has_seen_all=False)
 
     @property
+    def by_construction(self) -> tuple[str, ...]:
+        """The conditions that its network meets whatever its parameters are."""
+        trained_on = {channel.name for channel in self.channels}
+        return tuple(condition.label for condition in self.problem.conditions if condition.label not in trained_on)
+
+    @property
     def size(self) -> tuple[int, int]:
         """Rows of all channels, and parameters."""
         return sum(channel.target.size for channel in self.channels), int(optax.tree.size(trainable(self.solution)[0]))
@@ -147,7 +154,7 @@ def fit_seeds(
     for other in problems[1:]:
         check_same_equations(problem, other)
     point_keys, network_keys, train_keys = purposes(jnp.stack([as_key(key) for key in keys]), 3)
-    scales = [base.scales(p) for p in problems]
+    scales = alike([base.scales(p) for p in problems])
     channels, elsewhere = (
         tuple(stack([base.channels(*made, elsewhere=other) for made in zip(problems, point_keys, scales, strict=True)]))
         for other in (False, True)
@@ -170,7 +177,7 @@ def fit_seeds(
     known = [found for found in scales if found is not None]
     if known and prior is None and not problem.points.resample:
         task = dataclasses.replace(task, candidates=candidates)
-    if base.newton and known and can_march(problem, channels, known[0].breaks):
+    if base.newton and known and can_march(problem, known[0].breaks):
         fits = fit_once(dataclasses.replace(task, base=briefly(base)), start(range(len(problems)), 0))
         if any(found.largest > SOLVED for found in fits):
             marched = fit_in_windows(task, known, point_keys, network_keys)
@@ -206,7 +213,7 @@ def scales_for(solution: Solution, problem: Problem) -> Scales | None:
     """What makes a problem dimensionless, with the units that a trained solution has already."""
     if solution.units is None:
         return None
-    scales = Scales.of(problem)
+    scales = Scales.of(problem, hard=isinstance(solution.network, Lifted))
     return dataclasses.replace(scales, units=solution.units, breaks={**scales.breaks, **windows_of(solution)})
 
 

@@ -44,8 +44,9 @@ def windows_of(solution: Solution) -> dict[str, tuple[float, ...]]:
     return {TIME: network.windows} if isinstance(network, Pieces) and network.windows else {}
 
 
-def can_march(problem: Problem, channels: Sequence[Channel], breaks: Mapping[str, Sequence[float]]) -> bool:
+def can_march(problem: Problem, breaks: Mapping[str, Sequence[float]]) -> bool:
     """Whether all that is known of a solution is how it begins, and what holds at all times; in one zone."""
+    channels = problem.channels(0)
     known = all(channel.sampled and isinstance(channel.precision, Exact) for channel in channels)
     if not known or not any(c.kind == "initial" for c in channels) or problem.points.resample or problem.parameters:
         return False
@@ -76,7 +77,7 @@ def fit_in_windows(task: Task, scales: Sequence[Scales], point_keys: Keys, netwo
     begin, last = _ends(task.problems[0])
     jumps = scales[0].breaks.get(TIME, ())
     clear = CLEAR * (last - begin)  # of a jump: in single precision nobody can tell on which side of it a point is
-    scales = [dataclasses.replace(one, breaks={}) for one in scales]
+    scales = [dataclasses.replace(one.soft(), breaks={}) for one in scales]
     length, shortest = (last - begin) / FIRST, SHORTEST * (last - begin)
     windows: list[Window] = []
     seconds, number = 0.0, 0

@@ -9,6 +9,7 @@ from typing import Any
 import equinox as eqx
 
 from ...derivatives.composed import Parts, Pieces
+from ...derivatives.lifted import Lifted
 from ...derivatives.network import MLP, Encoding, Frozen, Solution
 from ...derivatives.units import Units
 from ...errors import InputError
@@ -29,6 +30,7 @@ CLASSES: dict[str, type[eqx.Module]] = {
     "mlp": MLP,
     "parts": Parts,
     "pieces": Pieces,
+    "lifted": Lifted,
     "encoding": Encoding,
     "frozen": Frozen,
     "units": Units,

@@ -12,6 +12,7 @@ The loss is the weighted mean square of the residuals of u(., z), averaged over 
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -21,6 +22,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from ...derivatives import memory
 from ...derivatives.compiled import runs_once
 from ...derivatives.jet import Jet, Value, affine, join
+from ...derivatives.lifted import gate_of
 from ...derivatives.network import MLP, AbstractNetwork, Frozen, Solution, trainable
 from ...posterior.posterior import Posterior
 from ...posterior.sampler import Sampler
@@ -117,7 +119,7 @@ class EpinetNetwork(AbstractNetwork):
         return self.base.features(x)
 
     def __call__(self, x: Value) -> Value:
-        return self.base(x) + self.epinet(epinet_features(self.base, x), self.z)
+        return _added(self.base(x), self.epinet(epinet_features(self.base, x), self.z), gate_of(self.base, x))
 
 
 class EpinetSampler(Sampler):
@@ -135,8 +137,17 @@ class EpinetSampler(Sampler):
         return replace(self.base, network=EpinetNetwork(self.base.network, self.epinet, index), raw=raw)
 
 
+def _added(base: Value, epinet: Value, gate: Value | None) -> Value:
+    """What the epinet adds where values are not given."""
+    total: Value = base + (epinet if gate is None else epinet * gate)
+    return total
+
+
 def epinet_features(base: AbstractNetwork, x: Value) -> Value:
     return join([x, base.features(x)])
+
+
+Seen = tuple[Jet, Jet, Jet | None]  # of a base: values, features, gate
 
 
 class FrozenBaseObjective(Objective):
@@ -146,14 +157,14 @@ class FrozenBaseObjective(Objective):
     rest: Epinet
     indices: int = eqx.field(static=True)
 
-    def prepare(self, channels: Sequence[Channel]) -> list[tuple[Jet, Jet]] | None:
-        """Values and features of the base; None where they would take too much memory."""
+    def prepare(self, channels: Sequence[Channel]) -> list[Seen] | None:
+        """Values, features and gate of the base; None where they would take too much memory."""
         size = eqx.filter_eval_shape(push, channels, self._look)
         needed = sum(leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(size))
         return push(channels, self._look) if needed <= memory.available() / 4 else None
 
     def residuals(
-        self, parameters: Epinet, channels: Sequence[Channel], prepared: list[tuple[Jet, Jet]] | None, key: PRNGKeyArray
+        self, parameters: Epinet, channels: Sequence[Channel], prepared: list[Seen] | None, key: PRNGKeyArray
     ) -> list[Array]:
         epinet = eqx.combine(parameters, self.rest)
         sampler = EpinetSampler(self.base, epinet)
@@ -162,13 +173,15 @@ class FrozenBaseObjective(Objective):
             solution = sampler.solution(z)
             if prepared is None:
                 return residuals(channels, solution)
-            return compare(channels, [value + epinet(features, z) for value, features in prepared], solution)
+            jets: list[Any] = [_added(value, epinet(features, z), gate) for value, features, gate in prepared]
+            return compare(channels, jets, solution)
 
         with memory.shared_by(self.indices):
             return jax.vmap(lambda k: at(sampler.index(k)))(jax.random.split(key, self.indices))
 
-    def _look(self, x: Value) -> tuple[Value, Value]:
-        return self.base.network(x), epinet_features(self.base.network, x)
+    def _look(self, x: Value) -> tuple[Value, Value, Value | None]:
+        network = self.base.network
+        return network(x), epinet_features(network, x), gate_of(network, x)
 
 
 class JointObjective(Objective):
