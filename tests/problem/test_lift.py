@@ -108,7 +108,7 @@ KEPT = {
         dataclasses.replace(plate, boundary=[epinn.Dirichlet(1.0, on="y=1", name="lid"), epinn.Dirichlet(0.0, name="all")]),
         set(),
     ),
-    "noise": (dataclasses.replace(heat, boundary=epinn.Dirichlet(0.0, sigma=0.1)), {"initial"}),
+    "noise": (dataclasses.replace(heat, data=epinn.Data([[0.5, 0.5]], [0.6], sigma=0.1)), set()),
     "a tolerance": (dataclasses.replace(heat, boundary=epinn.Dirichlet(0.0, tolerance=0.1)), {"initial"}),
     "refused": (dataclasses.replace(heat, boundary=epinn.Dirichlet(0.0, hard=False)), {"initial"}),
     "a field that is positive": (dataclasses.replace(heat, positive="u"), set()),

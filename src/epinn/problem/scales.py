@@ -163,6 +163,7 @@ class _Search:
         # where a condition compares two places, one of them shows how large its terms are: the difference may be nothing
         inside = _inside(Scales(self.units, ones), self.channels)
         self.inside = tuple(dataclasses.replace(channel, partner=None) for channel in inside)
+        self.is_exact = all(isinstance(channel.precision, Exact) for channel in self.channels)
 
     def scales(self) -> Scales:
         scale = self._field_scales()
@@ -175,11 +176,13 @@ class _Search:
     def periods(self, sizes: Mapping[str, Array]) -> tuple[float, ...]:
         """Those of what is given. None where there is noise: the number of points and a prior on functions are then part of
         what is known, and stay as they are."""
-        exact = all(isinstance(channel.precision, Exact) for channel in self.channels)
-        return periods_in_half_the_box(self.problem, self.channels, self.units, sizes) if exact else ()
+        return periods_in_half_the_box(self.problem, self.channels, self.units, sizes) if self.is_exact else ()
 
     def lift(self, scales: Scales) -> Lift | None:
-        """What can hold by construction; None if nothing can."""
+        """What can hold by construction; None if nothing can. Nor where there is noise: between values that hold exactly, a fit
+        with unknown coefficients finds it harder to get from one explanation of the measurements to a better one."""
+        if not self.is_exact:
+            return None
         domain, equations = self.problem.domain, [c for c in self.channels if c.kind == "equation" and not c.given]
         if TIME in domain.coordinates:
             axis = domain.axis(TIME)
