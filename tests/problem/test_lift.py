@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 import epinn
+from epinn.derivatives.network import Opaque
 from epinn.problem.channel import residuals
+from epinn.problem.lift import Lift
 from epinn.problem.scales import Scales, alike
 from epinn.solve.config import create_solutions
 
@@ -111,6 +113,7 @@ KEPT = {
     "noise": (dataclasses.replace(heat, data=epinn.Data([[0.5, 0.5]], [0.6], sigma=0.1)), set()),
     "a tolerance": (dataclasses.replace(heat, boundary=epinn.Dirichlet(0.0, tolerance=0.1)), {"initial"}),
     "refused": (dataclasses.replace(heat, boundary=epinn.Dirichlet(0.0, hard=False)), {"initial"}),
+    "a narrow peak": (with_initial(lambda x: jnp.sin(np.pi * x) + jnp.exp(-(((x - 0.7123) / 5e-4) ** 2))), {"boundary"}),
     "a field that is positive": (dataclasses.replace(heat, positive="u"), set()),
     "too fast for one network": (dataclasses.replace(heat, equation=lambda u: u.t + 500 * u.x), {"boundary"}),
     "points of one's own": (
@@ -143,6 +146,17 @@ def test_units_do_not_matter():
     assert one.met == other.met
     sizes = tuple(slice(n) for n in np.minimum(one.lift.shape, other.lift.shape))  # rounding decides what is left out
     assert np.allclose(one.lift[sizes], other.lift[sizes], atol=1e-5)
+
+
+def test_a_network_meets_another_problem_only_if_its_values_are_the_same():
+    scales = Scales.of(heat)
+    network = scales.around(Opaque(lambda x: x[:1]))
+    other = dataclasses.replace(
+        heat, boundary=epinn.Dirichlet(1.0), initial=epinn.Initial(lambda x: 1 + jnp.sin(2 * np.pi * x))
+    )
+    assert Lift.of(network, scales.lift).met == scales.lift.met
+    assert Lift.of(network, Scales.of(other).lift).met == ()
+    assert Lift.of(network, None).met == ()
 
 
 def test_seeds_share_sizes_or_have_nothing_by_construction():

@@ -92,6 +92,6 @@ def in_words(network: AbstractNetwork) -> str:
             number, each = len(network.middle.content), in_words(network.networks)
             return each if number == 1 else f"{number} {'windows' if network.windows else 'zones'}, each {each}"
         case Lifted():
-            return f"{in_words(network.network)}, between given values"
+            return f"{in_words(network.network)}, given values by construction"
         case _:
             return type(network).__name__

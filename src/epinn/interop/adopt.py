@@ -63,7 +63,7 @@ def adopt(
             "a network from a state dict cannot have fields that are made positive; drop positive from the problem."
         )
     network, warnings = _network(content, problem, features, rules)
-    scales = base.scales(problem)
+    scales = dataclasses.replace(base, hard=False).scales(problem)
     scales = None if scales is None else scales.of_a_network_in_the_users_units()
     solution = _solution(problem, network, unknowns or {}, None if scales is None else scales.units)
     channels = base.channels(problem, key, scales)

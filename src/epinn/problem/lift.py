@@ -7,7 +7,6 @@ faces that are missed, and stays a condition among others.
 """
 
 import functools
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -17,7 +16,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
-from numpy.polynomial import chebyshev
 
 from ..derivatives.lifted import Lifted
 from ..derivatives.network import AbstractNetwork, Frozen, Opaque
@@ -25,6 +23,7 @@ from ..derivatives.operator import at_points
 from ..derivatives.units import Units
 from .boundary import Periodic, Robin
 from .channel import Channel, residuals
+from .chebyshev import Function, along, at_end, evaluated, padded, series, series_of_one
 from .condition import Condition
 from .conditions import Initial
 from .domain import TIME, Box
@@ -34,24 +33,29 @@ if TYPE_CHECKING:
     from .problem import Problem
 
 DIMENSIONS = 3  # of a box, at most: in more, values have too many coefficients, and gates are next to nothing nearly everywhere
-HIGHEST = 256  # degree along a coordinate
-LINES = 4  # along each coordinate, on which is seen what degree it takes
-MOST = 16384  # coefficients
 AT_ONCE = 1024  # points
-NEGLIGIBLE = 1e-13  # coefficients that are left out
+FRESH = 4096  # points of a face at which values are compared with those that are given, so that no narrow peak is missed
 FASTEST, SLOWEST = 0.02, 0.3  # parts of all time in which given values fade away
 LEAST = 1e-3  # times its scale in all time: what changes less is taken to change so much
-SMALL = 1e-10  # of a field's scale: coefficients and differences that are nothing
-BENDS = 1e-6  # the same for derivatives at the ends of a periodic coordinate
+CLOSE = (1e-9, 1e-6)  # of a field's scale: values so close to the given ones are met, and slopes
+BENDS = 1e-6  # differences of a value and its derivatives between the ends of a periodic coordinate that are nothing
 
 
 class Lift(eqx.Module):
     """Coefficients of a polynomial that takes the given values, of factors that are zero there (see `derivatives/lifted.py`),
     and the names of the conditions that then hold by construction."""
 
-    lift: Float[Array, "fields *degrees"] | None
-    gates: tuple[Float[Array, "fields degrees"] | None, ...]
+    lift: Float[Array, "fields *_"] | None
+    gates: tuple[Float[Array, "fields _"] | None, ...]
     met: tuple[str, ...] = eqx.field(static=True)
+
+    @classmethod
+    def of(cls, network: Lifted, found: "Lift | None") -> "Lift":
+        """That of a network, which meets what was found for a problem if it is the same."""
+        content = [None if part is None else part.content for part in (network.lift, *network.gates)]
+        own = cls(content[0], tuple(content[1:]), met=() if found is None else found.met)
+        same = found is not None and bool(eqx.tree_equal(own, found, rtol=1e-4, atol=1e-6))
+        return own if same else cls(own.lift, own.gates, met=())
 
     def around(self, network: AbstractNetwork) -> AbstractNetwork:
         """A network that takes the given values."""
@@ -85,7 +89,7 @@ def together(lifts: Sequence[Lift]) -> list[Lift]:
         return []
 
     def alike(*arrays: Array) -> list[Array]:
-        return list(jnp.asarray(_padded([np.asarray(array) for array in arrays])))
+        return list(jnp.asarray(padded([np.asarray(array) for array in arrays])))
 
     leaves, structure = zip(*map(jax.tree.flatten, lifts), strict=True)
     padded = [alike(*some) for some in zip(*leaves, strict=True)]
@@ -113,7 +117,7 @@ class _Given:
         parts = [np.asarray(self.values(jnp.asarray(part))) for part in np.split(filled, len(filled) // AT_ONCE)]
         return np.concatenate(parts)[: len(points)]
 
-    def missing(self, below: Callable[[np.ndarray], np.ndarray], points: np.ndarray) -> np.ndarray:
+    def missing(self, below: Function, points: np.ndarray) -> np.ndarray:
         """What another function lacks of these values, at the end of the coordinate that is nearest to each point."""
         there = points.copy()
         there[:, self.axis] = self.end
@@ -136,8 +140,8 @@ def _lift_of(problem: "Problem", given: Sequence[_Given], fades: float) -> _Fiel
     for some in _choices(given, domain, too_fast=fades < FASTEST):
         by_axis = {axis: [one for one in some if one.axis == axis] for axis in _time_first(some, domain)}
         blends = {axis: _blend(own, min(fades, SLOWEST) if _begins(own, domain) else None) for axis, own in by_axis.items()}
-        coefficients = _series(_continued(by_axis, blends), some, periodic, dimension)
-        if coefficients is not None:
+        coefficients = series(_continued(by_axis, blends), dimension)
+        if coefficients is not None and _are_met(some, coefficients) and _is_periodic(coefficients, periodic):
             gates = tuple(blends[axis].gate if axis in blends else None for axis in range(dimension))
             return _FieldLift(coefficients, gates, tuple(dict.fromkeys(one.condition.label for one in some)))
     return _FieldLift(np.zeros((1,) * dimension), (None,) * dimension)
@@ -207,7 +211,7 @@ def _fading(problem: "Problem", given: Sequence[Sequence[_Given]], equations: Se
     change = np.einsum("nfk,nk->nf", np.linalg.pinv(felt[:, :, wanted]), there)
     found = np.zeros(len(given))
     found[wanted] = np.sqrt(np.nanmean(change**2, axis=0))
-    return list((powers / np.maximum(found, LEAST)) ** (1 / powers))
+    return np.asarray((powers / np.maximum(found, LEAST)) ** (1 / powers)).tolist()  # type: ignore[no-any-return]
 
 
 def _begins(given: Sequence[_Given], domain: Box) -> bool:
@@ -225,12 +229,14 @@ def _choices(given: Sequence[_Given], domain: Box, too_fast: bool) -> Iterator[l
     in_time = [one for one in given if domain.coordinates[one.axis] == TIME]
     in_space = [one for one in given if one not in in_time]
     beginning = [one for one in in_time if one.order == 0]
+    tried: list[list[_Given]] = []
     for chosen in (in_time + in_space, beginning + in_space, in_space, in_time, beginning):
         whole = [one for one in chosen if sum(other.condition is one.condition for other in chosen) == one.faces]
         begun = any(one.order == 0 and not one.at_upper for one in whole if one in in_time)
         ended = any(one.at_upper for one in whole if one in in_time)
         some = [one for one in whole if one.order == 0 or (begun and not ended)]
-        if some and not (too_fast and any(one in in_time for one in some)):
+        if some and some not in tried and not (too_fast and any(one in in_time for one in some)):
+            tried.append(some)
             yield some
 
 
@@ -238,7 +244,7 @@ def _choices(given: Sequence[_Given], domain: Box, too_fast: bool) -> Iterator[l
 class _Blend:
     """Along one coordinate: how far each of the given values counts, and the gate as Chebyshev coefficients."""
 
-    shares: tuple[Callable[[np.ndarray], np.ndarray], ...]
+    shares: tuple[Function, ...]
     gate: np.ndarray
 
 
@@ -246,29 +252,23 @@ def _blend(given: Sequence[_Given], fades: float | None) -> _Blend:
     """For the values that are given at the ends of one coordinate. If it is time, `fades` is the part of it in which what it
     begins with fades away: about as fast as the solution changes, or the network would have to be large at first."""
     if len(given) == 2 and given[0].at_upper != given[1].at_upper:
-        return _Blend(tuple(functools.partial(_towards, one.end) for one in given), _series_along(lambda s: 1 - s**2))
+        return _Blend(tuple(functools.partial(_towards, one.end) for one in given), series_of_one(lambda s: 1 - s**2))
     if fades is None:
-        return _Blend((np.ones_like,), _series_along(functools.partial(_towards, -given[0].end)))
+        return _Blend((np.ones_like,), series_of_one(functools.partial(_towards, -given[0].end)))
     power = len(given)  # gates of a value alone begin with a slope
 
     def kept(s: np.ndarray) -> np.ndarray:
         return np.asarray(np.exp(-(((1 + s) / 2 / fades) ** power)))
 
     shares = tuple((lambda s: (1 + s) * kept(s)) if one.order else kept for one in given)
-    return _Blend(shares, _series_along(lambda s: 1 - kept(s)))
+    return _Blend(shares, series_of_one(lambda s: 1 - kept(s)))
 
 
 def _towards(end: float, s: np.ndarray) -> np.ndarray:
     return (1 + end * s) / 2
 
 
-def _series_along(function: Callable[[Any], Any]) -> np.ndarray:
-    """Chebyshev coefficients of a function of one coordinate that is smooth."""
-    found = chebyshev.chebinterpolate(function, HIGHEST)
-    return found[: np.flatnonzero(np.abs(found) > NEGLIGIBLE)[-1] + 1]
-
-
-def _continued(by_axis: Mapping[int, Sequence[_Given]], blends: Mapping[int, _Blend]) -> Callable[[np.ndarray], np.ndarray]:
+def _continued(by_axis: Mapping[int, Sequence[_Given]], blends: Mapping[int, _Blend]) -> Function:
     """A function of points of the network that takes the given values, if they agree with each other: coordinate by coordinate,
     each adds what the ones before lack at its ends. Time is the first, so that slopes are those of nothing."""
 
@@ -281,113 +281,43 @@ def _continued(by_axis: Mapping[int, Sequence[_Given]], blends: Mapping[int, _Bl
     return found
 
 
-def _completed(
-    below: Callable[[np.ndarray], np.ndarray], axis: int, given: Sequence[_Given], blend: _Blend, points: np.ndarray
-) -> np.ndarray:
+def _completed(below: Function, axis: int, given: Sequence[_Given], blend: _Blend, points: np.ndarray) -> np.ndarray:
     total = below(points)
     for one, share in zip(given, blend.shares, strict=True):
         total = total + share(points[:, axis]) * one.missing(below, points)
     return total
 
 
-def _series(
-    function: Callable[[np.ndarray], np.ndarray], given: Sequence[_Given], periodic: Sequence[int], dimension: int
-) -> np.ndarray | None:
-    """The Chebyshev coefficients of a function that takes given values; None if they do not end, or if it misses some."""
-    degrees = [_degree(function, axis, dimension) for axis in range(dimension)]
-    if math.prod(degree + 1 for degree in degrees) > MOST:
-        return None
-    nodes = [_nodes(degree) for degree in degrees]
-    values = function(_mesh(nodes)).reshape([degree + 1 for degree in degrees])
-    if not np.all(np.isfinite(values)):
-        return None
-    found = values
-    for axis, node in enumerate(nodes):
-        found = _along(_to_coefficients(node), found, axis)
-    small = SMALL * max(1.0, float(np.abs(found).max()))
-    ends = all(np.abs(np.take(found, -1, axis)).max() < small for axis in range(dimension))
-    met = all(_is_met(one, values, found, nodes, small) for one in given)
-    smooth = all(np.abs(_along(_wraps(found.shape[axis]), found, axis)).max() < BENDS for axis in periodic)
-    return _trimmed(found) if ends and met and smooth else None
+def _are_met(given: Sequence[_Given], coefficients: np.ndarray) -> bool:
+    """Whether a series has the given values at the ends of the coordinates."""
+    dimension = coefficients.ndim
+    points = np.random.default_rng(0).uniform(-1, 1, (FRESH, dimension))
+
+    def distance(one: _Given) -> float:
+        there = np.where(np.arange(dimension) == one.axis, one.end, points)
+        trace = along(at_end(coefficients.shape[one.axis], one.end, one.order)[None], coefficients, one.axis)
+        return float(np.abs(evaluated(trace, there) - one.at(there)).max())
+
+    return all(distance(one) < CLOSE[one.order] * max(1.0, float(np.abs(coefficients).max())) for one in given)
 
 
-def _degree(function: Callable[[np.ndarray], np.ndarray], axis: int, dimension: int) -> int:
-    """The degree that a function needs along a coordinate, going by some lines through the box; MOST if its series does not
-    end."""
-    nodes = _nodes(HIGHEST)
-    points = np.repeat(np.random.default_rng(0).uniform(-1, 1, (LINES, 1, dimension)), len(nodes), axis=1)
-    points[:, :, axis] = nodes
-    values = function(points.reshape(-1, dimension)).reshape(LINES, -1)
-    if not np.all(np.isfinite(values)):
-        return MOST
-    found = np.abs(_along(_to_coefficients(nodes), values, 1)).max(axis=0)
-    needed = np.flatnonzero(found > NEGLIGIBLE * max(1.0, found.max()))
-    last = int(needed[-1]) if needed.size else 0
-    tail = found[3 * HIGHEST // 4 :].max()
-    return MOST if tail > SMALL * max(1.0, found.max()) else max(last + 2, 4)
-
-
-def _nodes(degree: int) -> np.ndarray:
-    """Chebyshev points from 1 to -1, ends included."""
-    return np.asarray(np.cos(np.pi * np.arange(degree + 1) / degree))
-
-
-def _to_coefficients(nodes: np.ndarray) -> np.ndarray:
-    return np.asarray(np.linalg.inv(chebyshev.chebvander(nodes, len(nodes) - 1)))
-
-
-def _mesh(nodes: Sequence[np.ndarray]) -> np.ndarray:
-    return np.stack(np.meshgrid(*nodes, indexing="ij"), axis=-1).reshape(-1, len(nodes))
-
-
-def _along(matrix: np.ndarray, values: np.ndarray, axis: int) -> np.ndarray:
-    return np.moveaxis(np.tensordot(matrix, values, axes=(1, axis)), 0, axis)
-
-
-def _is_met(one: _Given, values: np.ndarray, coefficients: np.ndarray, nodes: Sequence[np.ndarray], small: float) -> bool:
-    """Whether values on a grid, or the slope of their series, are those that are given at the end of a coordinate."""
-    ends = [np.asarray([one.end]) if axis == one.axis else node for axis, node in enumerate(nodes)]
-    points = _mesh(ends)
-    if one.order == 0:
-        found = np.take(values, 0 if one.at_upper else -1, one.axis)  # nodes run from 1 to -1
-    else:
-        n = np.arange(coefficients.shape[one.axis])
-        found = _along((n**2 * one.end ** (n + 1))[None], coefficients, one.axis)
-        for axis, node in enumerate(nodes):
-            found = found if axis == one.axis else _along(chebyshev.chebvander(node, len(node) - 1), found, axis)
-    return bool(np.all(np.abs(found.reshape(-1) - one.at(points)) < (BENDS if one.order else small)))
-
-
-def _wraps(number: int) -> np.ndarray:
-    """By how much value, slope and curvature of each Chebyshev polynomial differ between its ends."""
-    n = np.arange(number)
-    slope, curvature = n**2, n**2 * (n**2 - 1) / 3
-    odd = 2.0 * (n % 2)
-    return np.stack([odd, (2 - odd) * slope, odd * curvature])
-
-
-def _trimmed(coefficients: np.ndarray) -> np.ndarray:
-    """Without what is nothing at the end of each axis."""
-    matters = np.abs(coefficients) > NEGLIGIBLE * max(1.0, float(np.abs(coefficients).max()))
-    for axis in range(coefficients.ndim):
-        some = np.flatnonzero(matters.any(axis=tuple(other for other in range(matters.ndim) if other != axis)))
-        last = int(some[-1]) + 1 if some.size else 1
-        coefficients, matters = (np.take(part, range(last), axis) for part in (coefficients, matters))
-    return coefficients
+def _is_periodic(coefficients: np.ndarray, axes: Sequence[int]) -> bool:
+    """Whether value, slope and curvature of a series are the same at both ends of some coordinates."""
+    ends = [(axis, order) for axis in axes for order in range(3)]
+    differences = (
+        along((at_end(n, 1.0, order) - at_end(n, -1.0, order))[None], coefficients, axis)
+        for axis, order in ends
+        for n in [coefficients.shape[axis]]
+    )
+    return all(float(np.abs(difference).max()) < BENDS for difference in differences)
 
 
 def _together(fields: Sequence[_FieldLift], dimension: int) -> tuple[Array | None, tuple[Array | None, ...]]:
     """All fields as one array, and one for each coordinate."""
-    every = _padded([found.coefficients for found in fields])
+    every = padded([found.coefficients for found in fields])
     gates = []
     for axis in range(dimension):
         some = [found.gates[axis] for found in fields]
         closed = any(gate is not None for gate in some)
-        gates.append(jnp.asarray(_padded([np.ones(1) if g is None else g for g in some])) if closed else None)
+        gates.append(jnp.asarray(padded([np.ones(1) if g is None else g for g in some])) if closed else None)
     return (jnp.asarray(every) if np.any(every) else None), tuple(gates)
-
-
-def _padded(arrays: Sequence[np.ndarray]) -> np.ndarray:
-    """Arrays of different sizes, filled up with zeros, as one."""
-    shape = np.max([array.shape for array in arrays], axis=0)
-    return np.stack([np.pad(a, [(0, n - m) for n, m in zip(shape, a.shape, strict=True)]) for a in arrays])

@@ -15,6 +15,7 @@ from ..derivatives.lifted import Lifted
 from ..derivatives.network import Solution, trainable
 from ..problem.channel import Channel
 from ..problem.checks import as_points
+from ..problem.lift import Lift
 from ..problem.problem import Problem, as_key
 from ..problem.sameness import check_same_equations
 from ..problem.scales import Scales, alike
@@ -213,8 +214,10 @@ def scales_for(solution: Solution, problem: Problem) -> Scales | None:
     """What makes a problem dimensionless, with the units that a trained solution has already."""
     if solution.units is None:
         return None
-    scales = Scales.of(problem, hard=isinstance(solution.network, Lifted))
-    return dataclasses.replace(scales, units=solution.units, breaks={**scales.breaks, **windows_of(solution)})
+    network = solution.network
+    scales = Scales.of(problem, hard=isinstance(network, Lifted))
+    lift = Lift.of(network, scales.lift) if isinstance(network, Lifted) else None
+    return dataclasses.replace(scales, units=solution.units, breaks={**scales.breaks, **windows_of(solution)}, lift=lift)
 
 
 def estimated_channels(
