@@ -88,12 +88,11 @@ def together(lifts: Sequence[Lift]) -> list[Lift]:
     if len({(lift.met, lift.lift is None, tuple(gate is None for gate in lift.gates)) for lift in lifts}) != 1:
         return []
 
-    def alike(*arrays: Array) -> list[Array]:
-        return list(jnp.asarray(padded([np.asarray(array) for array in arrays])))
-
     leaves, structure = zip(*map(jax.tree.flatten, lifts), strict=True)
-    padded = [alike(*some) for some in zip(*leaves, strict=True)]
-    return [jax.tree.unflatten(structure[0], own) for own in zip(*padded, strict=True)] if padded else list(lifts)
+    if not leaves[0]:
+        return list(lifts)  # nothing but periodic coordinates
+    stacked = [jnp.asarray(padded([np.asarray(array) for array in arrays])) for arrays in zip(*leaves, strict=True)]
+    return [jax.tree.unflatten(structure[0], own) for own in zip(*stacked, strict=True)]
 
 
 @dataclass(frozen=True)
