@@ -142,3 +142,12 @@ def test_a_band_that_is_nan_anywhere_has_no_score(metric, where):
     band[where] = np.array([1.0, np.nan, 1.0])
     assert np.isnan(getattr(metrics, metric)(**band))
     assert metrics.score(**band)[metric] is None
+
+
+def test_rounding_is_no_error_of_what_holds_by_construction():
+    truth = np.asarray([[300.0], [310.0], [320.0]])
+    mean, std = truth + np.asarray([[2e-5], [0.5], [0.0]]), np.asarray([[0.0], [1.0], [0.0]])
+    found = metrics.score(mean, std, truth)
+    assert found["coverage"] == 1.0
+    assert found["nll"] is not None
+    assert metrics.score(truth + 0.01, np.zeros_like(truth), truth)["coverage"] == 0.0

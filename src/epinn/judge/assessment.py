@@ -65,7 +65,7 @@ def residuals_in_words(pinn: Pinn, posterior: Posterior) -> str:
     """What the network leaves of every condition, in units of its noise where that is known or was inferred by the method."""
     channels, exact = pinn.with_sigmas(posterior.sigmas).channels, pinn.by_construction
     found = Misfit.of(stack([channels]), stack([pinn.solution])).in_words(0, channels)
-    return f"{found} ({' and '.join(exact)}: none, by construction)" if exact else found
+    return f"{found} ({', '.join(exact)}: none, by construction)" if exact else found
 
 
 def failures(pinn: Pinn, method: Method, posterior: Posterior) -> list[str]:

@@ -10,6 +10,8 @@ import numpy as np
 
 from ..posterior.gaussian import LEVEL, quantile
 
+ROUNDING = 4 * float(np.finfo(np.float32).eps)  # of a field's size, by which a value in single precision may be off
+
 
 def sharpness(std: np.ndarray) -> float:
     """Mean width of the +/- 2 sigma band."""
@@ -58,6 +60,13 @@ def interval_score(mean: np.ndarray, std: np.ndarray, truth: np.ndarray, level: 
     return float(np.mean(2 * half + 2 / (1 - level) * outside))
 
 
+def rounded(mean: np.ndarray, std: np.ndarray, truth: np.ndarray) -> np.ndarray:
+    """The standard deviation, and no less than rounding where no more than that is wrong: at values that hold by construction it
+    is zero."""
+    rounding = ROUNDING * np.max(np.abs(truth), initial=0.0)
+    return np.where(np.abs(truth - mean) <= rounding, np.maximum(std, rounding), std)
+
+
 def _undefined(*arrays: np.ndarray) -> bool:
     return any(bool(np.any(np.isnan(array))) for array in arrays)
 
@@ -67,12 +76,13 @@ def score(mean: np.ndarray, std: np.ndarray, truth: np.ndarray | None) -> dict[s
     values: dict[str, float | None] = {"sharpness": sharpness(std)}
     judges: dict[str, Callable[[], float]] = {}
     if truth is not None:
+        width = rounded(mean, std, truth)
         judges = {
-            "coverage": lambda: coverage(mean, std, truth),
+            "coverage": lambda: coverage(mean, width, truth),
             "rmse": lambda: rmse(mean, truth),
-            "nll": lambda: nll(mean, std, truth),
-            "crps": lambda: crps(mean, std, truth),
-            "interval_score": lambda: interval_score(mean, std, truth),
+            "nll": lambda: nll(mean, width, truth),
+            "crps": lambda: crps(mean, width, truth),
+            "interval_score": lambda: interval_score(mean, width, truth),
         }
     for name in ("coverage", "rmse", "nll", "crps", "interval_score"):
         values[name] = judges[name]() if name in judges else None
