@@ -166,3 +166,12 @@ def test_seeds_share_sizes_or_have_nothing_by_construction():
     softened = alike([Scales.of(cases[0]), Scales.of(KEPT["a kink"][0])])
     assert [scales.lift for scales in softened] == [None, None]
     assert alike([None]) == [None]
+
+
+@pytest.mark.parametrize("hard", ["no", None, 2])
+def test_hard_is_true_or_false(hard):
+    condition = epinn.Dirichlet(0.0)
+    object.__setattr__(condition, "hard", hard)  # as if it had been said: tests check types before that
+    problem = dataclasses.replace(heat, boundary=condition)
+    with pytest.raises(epinn.EpinnError, match="hard= of boundary must be True or False"):
+        problem.channels(0)

@@ -61,8 +61,8 @@ def interval_score(mean: np.ndarray, std: np.ndarray, truth: np.ndarray, level: 
 
 
 def rounded(mean: np.ndarray, std: np.ndarray, truth: np.ndarray) -> np.ndarray:
-    """The standard deviation, and no less than rounding where no more than that is wrong: at values that hold by construction it
-    is zero."""
+    """The standard deviation, and no less than rounding where no more than that is wrong: at values that hold by construction
+    it is zero."""
     rounding = ROUNDING * np.max(np.abs(truth), initial=0.0)
     return np.where(np.abs(truth - mean) <= rounding, np.maximum(std, rounding), std)
 

@@ -80,6 +80,8 @@ def make_channel(
     per_point = np.asarray(condition.sigma).ndim > 0 or (not callable(target) and np.ndim(target) > 0)
     if sampled and per_point and points.shape[1] > 1:
         raise InputError(f"{label}: one value per point belongs to points of your own; say which with points=.")
+    if not isinstance(getattr(condition, "hard", True), bool):
+        raise InputError(f"hard= of {label} must be True or False, not {shown(condition.hard)}.")  # type: ignore[attr-defined]
     for name in given or {}:
         if name in (*names.fields, *names.coordinates, *names.unknowns):
             raise InputError(f"{label}: the name {name!r} of a given value is taken; choose another.")
