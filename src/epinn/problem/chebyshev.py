@@ -1,5 +1,6 @@
 """Chebyshev series of functions on a box from -1 to 1 along every coordinate, by values at points that cluster at its ends."""
 
+import functools
 import math
 from collections.abc import Callable, Sequence
 
@@ -26,8 +27,8 @@ def series(function: Function, dimension: int) -> np.ndarray | None:
     found = function(points).reshape([degree + 1 for degree in degrees])
     if not np.all(np.isfinite(found)):
         return None
-    for axis, node in enumerate(nodes):
-        found = along(_to_coefficients(node), found, axis)
+    for axis, degree in enumerate(degrees):
+        found = along(_to_coefficients(degree), found, axis)
     small = SMALL * max(1.0, float(np.abs(found).max()))
     ends = all(np.abs(np.take(found, -1, axis)).max() < small for axis in range(dimension))
     return _trimmed(found) if ends else None
@@ -35,7 +36,7 @@ def series(function: Function, dimension: int) -> np.ndarray | None:
 
 def series_of_one(function: Function) -> np.ndarray:
     """The same for a smooth function of one coordinate."""
-    return _trimmed(_to_coefficients(_nodes(HIGHEST)) @ function(_nodes(HIGHEST)))
+    return _trimmed(_to_coefficients(HIGHEST) @ function(_nodes(HIGHEST)))
 
 
 def evaluated(coefficients: np.ndarray, points: np.ndarray) -> np.ndarray:
@@ -73,20 +74,23 @@ def _degree(function: Function, axis: int, dimension: int) -> int:
     values = function(points.reshape(-1, dimension)).reshape(LINES, -1)
     if not np.all(np.isfinite(values)):
         return MOST
-    found = np.abs(along(_to_coefficients(nodes), values, 1)).max(axis=0)
+    found = np.abs(along(_to_coefficients(HIGHEST), values, 1)).max(axis=0)
     size = max(1.0, float(found.max()))
     if found[3 * HIGHEST // 4 :].max() > SMALL * size:
         return MOST
     return max(int(np.flatnonzero(found > NEGLIGIBLE * size).max(initial=0)) + 2, 4)
 
 
+@functools.cache
 def _nodes(degree: int) -> np.ndarray:
     """Chebyshev points from 1 to -1, ends included."""
     return np.asarray(np.cos(np.pi * np.arange(degree + 1) / degree))
 
 
-def _to_coefficients(nodes: np.ndarray) -> np.ndarray:
-    return np.asarray(np.linalg.inv(chebyshev.chebvander(nodes, len(nodes) - 1)))
+@functools.cache
+def _to_coefficients(degree: int) -> np.ndarray:
+    """What makes coefficients of values at the points of a degree."""
+    return np.asarray(np.linalg.inv(chebyshev.chebvander(_nodes(degree), degree)))
 
 
 def _trimmed(coefficients: np.ndarray) -> np.ndarray:

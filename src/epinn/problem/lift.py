@@ -17,8 +17,10 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from ..derivatives.compiled import runs_once
+from ..derivatives.jet import Value, opaque
 from ..derivatives.lifted import Lifted
-from ..derivatives.network import AbstractNetwork, Frozen, Opaque
+from ..derivatives.network import AbstractNetwork, Frozen, Solution, nothing
 from ..derivatives.operator import at_points
 from ..derivatives.units import Units
 from .boundary import Periodic, Robin
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
     from .problem import Problem
 
 DIMENSIONS = 3  # of a box, at most: in more, values have too many coefficients, and gates are next to nothing nearly everywhere
-AT_ONCE = 1024  # points
+AT_ONCE = 2048  # points
 FRESH = 4096  # points of a face at which values are compared with those that are given, so that no narrow peak is missed
 FASTEST, SLOWEST = 0.02, 0.3  # parts of all time in which given values fade away
 LEAST = 1e-3  # times its scale in all time: what changes less is taken to change so much
@@ -95,16 +97,33 @@ def together(lifts: Sequence[Lift]) -> list[Lift]:
     return [jax.tree.unflatten(structure[0], own) for own in zip(*stacked, strict=True)]
 
 
+class _Values(eqx.Module):
+    """A target as a function of points of the network, in its units. Two that are equal share their compiled code."""
+
+    function: Callable[..., Any] | None = eqx.field(static=True)  # of the user's coordinates
+    constant: Any  # where there is no function
+    coordinates: tuple[str, ...] = eqx.field(static=True)
+    units: Units
+    unit: Any
+    offset: Any
+
+    def __call__(self, points: Float[Array, "n d"]) -> Float[Array, " n"]:
+        if self.function is None:
+            return jnp.full(len(points), self.constant / self.unit - self.offset)
+        found = at_points(self.function, self.coordinates, self.units.outside(points))
+        return jnp.asarray(found[:, 0] / self.unit - self.offset)
+
+
 @dataclass(frozen=True)
 class _Given:
-    """Values of a field at one end of a coordinate, or its derivative along it, as a function of points of the network."""
+    """Values of a field at one end of a coordinate, or its derivative along it."""
 
     condition: Condition
     axis: int
     at_upper: bool
     order: int
     faces: int  # of its condition
-    values: Callable[[Array], Array]
+    values: _Values
 
     @property
     def end(self) -> float:
@@ -168,49 +187,62 @@ def _given_values(problem: "Problem", exact: Sequence[Condition], column: int, u
             target = condition.target
             own = target if callable(target) or np.ndim(target) == 0 else np.asarray(target)[place]
             unit = by * units.scale[column] / (units.half[face.axis] if order else 1.0)
-            values = _in_units(own, domain, units, unit, 0.0 if order else units.offset[column] * by / unit)
+            offset = 0.0 if order else units.offset[column] * by / unit
+            function, constant = (own, 0.0) if callable(own) else (None, own)
+            values = _Values(function, constant, domain.coordinates, units, unit, offset)
             found.append(_Given(condition, face.axis, face.at_upper, order, len(faces), values))
     keys = [(one.axis, one.at_upper, one.order) for one in found]
     return [one for one, key in zip(found, keys, strict=True) if keys.count(key) == 1]
 
 
-def _in_units(target: Any, domain: Box, units: Units, unit: Any, offset: Any) -> Callable[[Array], Array]:
-    """A target as a function of points of the network, in its units."""
+class _Beginning(AbstractNetwork):
+    """Fields as they begin: given values, slopes if they are given too, and changes of the next order in parts of all time."""
 
-    def values(points: Array) -> Array:
-        if not callable(target):
-            return jnp.full(len(points), target / unit - offset)
-        found = at_points(target, domain.coordinates, units.outside(points))
-        return jnp.asarray(found[:, 0] / unit - offset)
+    given: tuple[tuple[_Values, ...], ...]  # for every field a value, or a value and a slope, or nothing
+    changes: Float[Array, " fields"]
+    axis: int = eqx.field(static=True)  # of time
 
-    return values
+    def features(self, x: Value) -> Value:
+        return nothing(x)
+
+    def __call__(self, x: Value) -> Value:
+        return opaque(self._at, x)
+
+    def _at(self, x: Float[Array, " d"]) -> Float[Array, " fields"]:
+        since = 1 + x[self.axis]
+        values = [sum((one(x[None])[0] * since**order for order, one in enumerate(some)), jnp.zeros(())) for some in self.given]
+        powers = np.asarray([max(len(some), 1) for some in self.given])
+        return jnp.stack(values) + self.changes * jnp.where(powers == 1, since / 2, since**2 / 8)
 
 
 def _fading(problem: "Problem", given: Sequence[Sequence[_Given]], equations: Sequence[Channel], units: Units) -> list[float]:
     """For every field, the part of time in which it changes by about its scale, going by how the equations begin: at first
     order where its value is given, at second where its slope is too (Taylor's series)."""
-    first = [[one for one in some if _begins([one], problem.domain)] for some in given]
+    in_time = [sorted((one for one in some if _begins([one], problem.domain)), key=lambda one: one.order) for some in given]
+    first = [tuple(one.values for one in some) if some and some[0].order == 0 else () for some in in_time]
     if not any(first) or not equations:
         return [SLOWEST] * len(given)
-    powers = np.asarray([max(len(some), 1) for some in first])
-    axis = problem.domain.axis(TIME)
-
-    def begun(x: Float[Array, " d"], changes: Float[Array, " fields"]) -> Float[Array, " fields"]:
-        since = 1 + x[axis]
-        values = [sum((one.values(x[None])[0] * since**one.order for one in some), start=jnp.zeros(())) for some in first]
-        return jnp.stack(values) + changes * jnp.where(powers == 1, since / 2, since**2 / 8)
-
-    def left(changes: Float[Array, " fields"]) -> Float[Array, "n k"]:
-        network = Opaque(lambda x: begun(x, changes))
-        return jnp.concatenate(residuals(equations, problem.solution(network, units)), axis=1)
-
-    still = jnp.zeros(len(given))
-    there, felt = (np.nan_to_num(np.asarray(part)) for part in jax.jit(lambda at: (left(at), jax.jacfwd(left)(at)))(still))
+    network = _Beginning(tuple(first), jnp.zeros(len(given)), problem.domain.axis(TIME))
+    found = _felt(tuple(equations), problem.solution(network, units))
+    there, felt = (np.nan_to_num(np.asarray(part)) for part in found)
     wanted = np.asarray([bool(some) for some in first])
     change = np.einsum("nfk,nk->nf", np.linalg.pinv(felt[:, :, wanted]), there)
-    found = np.zeros(len(given))
-    found[wanted] = np.sqrt(np.nanmean(change**2, axis=0))
-    return np.asarray((powers / np.maximum(found, LEAST)) ** (1 / powers)).tolist()  # type: ignore[no-any-return]
+    rate = np.zeros(len(given))
+    rate[wanted] = np.sqrt(np.mean(change**2, axis=0))
+    powers = np.asarray([max(len(some), 1) for some in first])
+    return np.asarray((powers / np.maximum(rate, LEAST)) ** (1 / powers)).tolist()  # type: ignore[no-any-return]
+
+
+@runs_once
+def _felt(equations: tuple[Channel, ...], solution: Solution) -> tuple[Float[Array, "n k"], Float[Array, "n k fields"]]:
+    """What is left of the equations as fields begin, and how it depends on their changes."""
+
+    def left(changes: Float[Array, " fields"]) -> Float[Array, "n k"]:
+        begun = eqx.tree_at(lambda s: s.network.changes, solution, changes)
+        return jnp.concatenate(residuals(equations, begun), axis=1)
+
+    still = solution.network.changes  # type: ignore[attr-defined]
+    return left(still), jax.jacfwd(left)(still)
 
 
 def _begins(given: Sequence[_Given], domain: Box) -> bool:
