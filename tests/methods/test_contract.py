@@ -56,6 +56,18 @@ def plane_flow():
     ).holding_out(0.2, 0)
 
 
+def cooling(**more):
+    """No noise: boundary and initial values hold by construction."""
+    return epinn.Problem(
+        domain=epinn.Box(x=(0, 1), t=(0, 1)),
+        equation=lambda u: u.t - 0.1 * u.xx,
+        boundary=epinn.Dirichlet(0.0),
+        initial=epinn.Initial(lambda x: jnp.sin(np.pi * x)),
+        points=epinn.Points(collocation=32, boundary=4),
+        **{"data": epinn.Data([[0.5, 0.5]], [0.6], sigma=0.1, held_out=True)} | more,
+    )
+
+
 def small(name):
     """A shipped problem with few points, and a third of its measurements held out."""
     return SHIPPED[name](0.1, collocation=12, sensors=6).holding_out(0.34, 0)
@@ -65,6 +77,7 @@ PROBLEMS = {
     "forward": lambda: small("poisson1d"),
     "inverse": lambda: small("heat1d-inverse"),
     "system": plane_flow,
+    "exact": cooling,
 }
 
 
@@ -174,6 +187,41 @@ def test_every_method_runs_on_every_shipped_problem(method, shipped):
     record = evaluate(epinn.attach(shipped, problem, method, settings=SMALL[method]).posterior, draws=20).record()
     assert all(np.isfinite(record[metric]) for metric in ("sharpness", "coverage", "rmse", "crps"))
     assert set(record.get("unknowns", {})) == set(problem.sought)
+
+
+PAPERS = {"objective": "paper", "epochs": 20, "index_dim": 4, "hidden": (8,)}
+BY_CONSTRUCTION = {**{name: (name, settings) for name, settings in SMALL.items()}, "the paper's epinet": ("epinet", PAPERS)}
+
+
+@pytest.fixture(scope="module")
+def between_given_values():
+    return epinn.fit(cooling(), base=BASE)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", BY_CONSTRUCTION)
+def test_draws_keep_what_holds_by_construction(name, between_given_values):
+    method, settings = BY_CONSTRUCTION[name]
+    assert between_given_values.by_construction == ("boundary", "initial")
+    band = epinn.attach(between_given_values, None, method, settings=settings)
+    places = np.linspace(0, 1, 7)
+    inside = band.predict(np.stack([np.full(7, 0.5), places[::-1] / 2 + 0.5], axis=1), draws=20)
+    at_ends = band.predict(np.stack([np.repeat([0.0, 1.0], 7), np.tile(places, 2)], axis=1), draws=20)
+    first = band.predict(np.stack([places, np.zeros(7)], axis=1), draws=20)
+    assert inside.std.min() > 1e-5
+    assert max(at_ends.std.max(), first.std.max()) < 1e-5
+    np.testing.assert_allclose(at_ends.mean, 0, atol=1e-5)
+    np.testing.assert_allclose(first.mean, np.sin(np.pi * places), atol=1e-5)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", ["laplace", "hmc", "dropout"])
+def test_a_network_between_given_values_sees_new_measurements(method, between_given_values):
+    """Chains and networks that are trained anew are made like the one that they begin with."""
+    seen = cooling(data=epinn.Data([[0.5, 0.5]], [0.6], sigma=0.1))
+    settings = SMALL[method] | ({"during": "training"} if method == "dropout" else {})
+    band = epinn.attach(between_given_values, seen, method, settings=settings)
+    assert np.all(np.isfinite(band.predict(seen.domain.grid(3), draws=10).mean))
 
 
 class Constant(Sampler):
