@@ -20,8 +20,8 @@ def decay(seed):
 
 def test_a_linear_problem_has_bands_as_wide_as_its_errors(monkeypatch):
     stages = {
-        "poor": epinn.Base(hidden=(8, 8), epochs=100, newton=0, restarts=0),
-        "good": epinn.Base(hidden=(8, 8), epochs=100, newton=20, restarts=0),
+        "poor": epinn.Base(hidden=(8, 8), epochs=100, newton=0, restarts=0, hard=False),
+        "good": epinn.Base(hidden=(8, 8), epochs=100, newton=20, restarts=0, hard=False),
     }
     monkeypatch.setattr(effectivity, "STAGES", stages)
     case = Case("decay", "Decay", decay, lambda: Reference(T[:, None], 5 * np.exp(-T)[:, None]))

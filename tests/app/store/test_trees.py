@@ -201,9 +201,7 @@ def test_a_file_names_classes_by_their_registered_names_and_has_its_format(store
     with safe_open(stored, framework="numpy") as file:
         metadata = file.metadata()
     assert metadata["format"] == str(FORMAT) == "2"
-    assert set(re.findall(r'"module": "([^"]*)"', metadata["epinn"])) == {
-        *("solution", "lifted", "mlp", "encoding", "frozen", "units"),
-    }
+    assert set(re.findall(r'"module": "([^"]*)"', metadata["epinn"])) == {"solution", "mlp", "encoding", "frozen", "units"}
 
 
 @pytest.mark.parametrize(("written_as", "word"), [("3", "newer"), ("three", "format"), ("-1", "format"), ("0", "format")])
