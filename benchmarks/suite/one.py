@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 import epinn
+from epinn.judge.metrics import at_least_rounding
 
 from .case import Case, Estimate, Reference
 from .problems import CASES
 from .results import DONE, FAILED, FITTED, in_one_line, save
 
-ROUNDING = 4 * np.finfo(np.float32).eps  # of values that hold by construction, whose standard deviation is zero
 LEVEL = 1.96  # standard deviations either side of the mean that 95% of a Gaussian are in
 BAND_KEY = 1000  # a band draws from another key than the fit of the same seed
 
@@ -83,7 +83,7 @@ def _with_band(pinn: epinn.Pinn, problem: epinn.Problem, seed: int, reference: R
     mean, std = (np.asarray(part, float).reshape(len(reference.points), len(fields)) for part in (seen.mean, seen.std))
     predict_seconds = time.perf_counter() - began
     known = np.isfinite(reference.values)
-    inside = np.abs(mean - reference.values) <= LEVEL * std + ROUNDING * np.nanmax(np.abs(reference.values), axis=0)
+    inside = np.abs(mean - reference.values) <= LEVEL * at_least_rounding(mean, std, reference.values)
     size = np.sqrt(np.nanmean(reference.values**2, axis=0, where=known))
     return {
         **_errors(mean, reference, fields),

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..posterior.gaussian import LEVEL, quantile
 from .evaluation import Evaluation
-from .metrics import rounded
+from .metrics import at_least_rounding
 
 LEVELS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
 FAR_AWAY = 1e6  # the distance of what is not a number
@@ -48,7 +48,7 @@ def redraw_of(method: str, seed: int, evaluation: Evaluation, record: Mapping[st
     """What one method did in one repetition."""
     assert evaluation.truth is not None
     mean, truth = evaluation.prediction.mean[:, 0], np.asarray(evaluation.truth)[:, 0]
-    error, std = np.abs(truth - mean), rounded(mean, evaluation.prediction.std[:, 0], truth)
+    error, std = np.abs(truth - mean), at_least_rounding(mean, evaluation.prediction.std[:, 0], truth)
     kept = {name: record[name] for name in ("sharpness", "coverage", "rmse", "crps", "interval_score", "time_s", "failed")}
     distances = np.where(error > 0, error / np.maximum(std, 1e-30), 0.0)
     distances = np.where(np.isfinite(error) & np.isfinite(std), np.minimum(distances, FAR_AWAY), FAR_AWAY)

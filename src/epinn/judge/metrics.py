@@ -60,10 +60,10 @@ def interval_score(mean: np.ndarray, std: np.ndarray, truth: np.ndarray, level: 
     return float(np.mean(2 * half + 2 / (1 - level) * outside))
 
 
-def rounded(mean: np.ndarray, std: np.ndarray, truth: np.ndarray) -> np.ndarray:
+def at_least_rounding(mean: np.ndarray, std: np.ndarray, truth: np.ndarray) -> np.ndarray:
     """The standard deviation, and no less than rounding where no more than that is wrong: at values that hold by construction
     it is zero."""
-    rounding = ROUNDING * np.max(np.abs(truth), initial=0.0)
+    rounding = ROUNDING * np.nanmax(np.abs(truth), axis=0, initial=0.0)
     return np.where(np.abs(truth - mean) <= rounding, np.maximum(std, rounding), std)
 
 
@@ -76,7 +76,7 @@ def score(mean: np.ndarray, std: np.ndarray, truth: np.ndarray | None) -> dict[s
     values: dict[str, float | None] = {"sharpness": sharpness(std)}
     judges: dict[str, Callable[[], float]] = {}
     if truth is not None:
-        width = rounded(mean, std, truth)
+        width = at_least_rounding(mean, std, truth)
         judges = {
             "coverage": lambda: coverage(mean, width, truth),
             "rmse": lambda: rmse(mean, truth),

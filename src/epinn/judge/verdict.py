@@ -10,7 +10,7 @@ from ..methods.mcmc.diagnostics import MIXED, STUCK
 from ..posterior.gaussian import LEVEL, quantile
 from ..posterior.held_out import HeldOut
 from .evaluation import Evaluation
-from .metrics import coverage, rounded
+from .metrics import at_least_rounding, coverage
 from .wording import fixed, metric, significant, split_advice
 
 NARROW, WIDE = 0.6, 1.7  # acceptable ratios of the spread to that of the method's own posterior, linearised
@@ -173,7 +173,7 @@ def _beside_the_truth(evidence: Evidence, word: str) -> str:
     if truth is None or not np.all(np.isfinite(seen.prediction.std)):
         return ""
     mean, std = seen.prediction.mean[:, 0], seen.prediction.std[:, 0]
-    covered, size = coverage(mean, rounded(mean, std, truth[:, 0]), truth[:, 0]), float(np.ptp(truth[:, 0]))
+    covered, size = coverage(mean, at_least_rounding(mean, std, truth[:, 0]), truth[:, 0]), float(np.ptp(truth[:, 0]))
     typical = float(np.sqrt(np.mean((truth[:, 0] - mean) ** 2) / max(float(np.mean(std**2)), 1e-300)))
     fields = seen.problem.fields
     subject = "the truth" if len(fields) == 1 else f"the true {fields[0]}"

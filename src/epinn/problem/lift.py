@@ -7,9 +7,9 @@ faces that are missed, and stays a condition among others.
 """
 
 import functools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import equinox as eqx
 import jax
@@ -17,28 +17,22 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from ..derivatives.compiled import runs_once
-from ..derivatives.jet import Value, opaque
 from ..derivatives.lifted import Lifted
-from ..derivatives.network import AbstractNetwork, Frozen, Solution, nothing
-from ..derivatives.operator import at_points
+from ..derivatives.network import AbstractNetwork, Frozen
 from ..derivatives.units import Units
-from .boundary import Periodic, Robin
-from .channel import Channel, residuals
+from .boundary import Periodic
+from .channel import Channel
 from .chebyshev import Function, along, at_end, evaluated, padded, series, series_of_one
-from .condition import Condition
-from .conditions import Initial
 from .domain import TIME, Box
+from .fading import fading
+from .given import Given, begins, given_values
 from .precision import Exact
 
 if TYPE_CHECKING:
     from .problem import Problem
 
-DIMENSIONS = 3  # of a box, at most: in more, values have too many coefficients, and gates are next to nothing nearly everywhere
-AT_ONCE = 2048  # points
 FRESH = 4096  # points of a face at which values are compared with those that are given, so that no narrow peak is missed
 FASTEST, SLOWEST = 0.02, 0.3  # parts of all time in which given values fade away
-LEAST = 1e-3  # times its scale in all time: what changes less is taken to change so much
 CLOSE = (1e-9, 1e-6)  # of a field's scale: values so close to the given ones are met, and slopes
 BENDS = 1e-6  # differences of a value and its derivatives between the ends of a periodic coordinate that are nothing
 
@@ -68,19 +62,15 @@ class Lift(eqx.Module):
 def find_lift(problem: "Problem", channels: Sequence[Channel], equations: Sequence[Channel], units: Units) -> Lift:
     """What can hold by construction in a network of some units. The channels are those of the problem's conditions; the
     equations are made dimensionless, when time begins."""
-    exact = (
-        []
-        if problem.points.resample
-        else [
-            condition
-            for condition, channel in zip(problem.conditions, channels, strict=False)
-            if isinstance(channel.precision, Exact) and not channel.precision.given
-        ]
-    )
+    exact = [
+        condition
+        for condition, channel in zip(problem.conditions, channels, strict=False)
+        if isinstance(channel.precision, Exact) and not channel.precision.given
+    ]
     around = [c.label for c in exact if isinstance(c, Periodic) and c.along in problem.periodic]
-    given = [_given_values(problem, exact, column, units) for column in range(len(problem.fields))]
-    fades = _fading(problem, given, equations, units)
-    fields = [_lift_of(problem, some, fading) for some, fading in zip(given, fades, strict=True)]
+    given = [given_values(problem, exact, column, units) for column in range(len(problem.fields))]
+    fades = fading(problem, given, equations, units)
+    fields = [_lift_of(problem, some, own) for some, own in zip(given, fades, strict=True)]
     met = [name for name in (c.label for c in exact) if any(name in found.met for found in fields)]
     return Lift(*_together(fields, problem.domain.dimension), met=(*around, *met))
 
@@ -97,51 +87,6 @@ def together(lifts: Sequence[Lift]) -> list[Lift]:
     return [jax.tree.unflatten(structure[0], own) for own in zip(*stacked, strict=True)]
 
 
-class _Values(eqx.Module):
-    """A target as a function of points of the network, in its units. Two that are equal share their compiled code."""
-
-    function: Callable[..., Any] | None = eqx.field(static=True)  # of the user's coordinates
-    constant: Any  # where there is no function
-    coordinates: tuple[str, ...] = eqx.field(static=True)
-    units: Units
-    unit: Any
-    offset: Any
-
-    def __call__(self, points: Float[Array, "n d"]) -> Float[Array, " n"]:
-        if self.function is None:
-            return jnp.full(len(points), self.constant / self.unit - self.offset)
-        found = at_points(self.function, self.coordinates, self.units.outside(points))
-        return jnp.asarray(found[:, 0] / self.unit - self.offset)
-
-
-@dataclass(frozen=True)
-class _Given:
-    """Values of a field at one end of a coordinate, or its derivative along it."""
-
-    condition: Condition
-    axis: int
-    at_upper: bool
-    order: int
-    faces: int  # of its condition
-    values: _Values
-
-    @property
-    def end(self) -> float:
-        return 1.0 if self.at_upper else -1.0
-
-    def at(self, points: np.ndarray) -> np.ndarray:
-        """The values at points, always as many at once, since a user's function is compiled for each number of them."""
-        filled = np.pad(points, [(0, -len(points) % AT_ONCE), (0, 0)])
-        parts = [np.asarray(self.values(jnp.asarray(part))) for part in np.split(filled, len(filled) // AT_ONCE)]
-        return np.concatenate(parts)[: len(points)]
-
-    def missing(self, below: Function, points: np.ndarray) -> np.ndarray:
-        """What another function lacks of these values, at the end of the coordinate that is nearest to each point."""
-        there = points.copy()
-        there[:, self.axis] = self.end
-        return self.at(there) - (0.0 if self.order else below(there))
-
-
 @dataclass(frozen=True)
 class _FieldLift:
     """The same as `Lift` for one field."""
@@ -151,13 +96,13 @@ class _FieldLift:
     met: tuple[str, ...] = ()
 
 
-def _lift_of(problem: "Problem", given: Sequence[_Given], fades: float) -> _FieldLift:
+def _lift_of(problem: "Problem", given: Sequence[Given], fades: float) -> _FieldLift:
     """As many conditions of a field as can be met together; those when time begins if they do not fade too fast."""
     domain, dimension = problem.domain, problem.domain.dimension
     periodic = [domain.axis(name) for name in problem.periodic]
     for some in _choices(given, domain, too_fast=fades < FASTEST):
         by_axis = {axis: [one for one in some if one.axis == axis] for axis in _time_first(some, domain)}
-        blends = {axis: _blend(own, min(fades, SLOWEST) if _begins(own, domain) else None) for axis, own in by_axis.items()}
+        blends = {axis: _blend(own, min(fades, SLOWEST) if begins(own, domain) else None) for axis, own in by_axis.items()}
         coefficients = series(_continued(by_axis, blends), dimension)
         if coefficients is not None and _are_met(some, coefficients) and _is_periodic(coefficients, periodic):
             gates = tuple(blends[axis].gate if axis in blends else None for axis in range(dimension))
@@ -165,102 +110,17 @@ def _lift_of(problem: "Problem", given: Sequence[_Given], fades: float) -> _Fiel
     return _FieldLift(np.zeros((1,) * dimension), (None,) * dimension)
 
 
-def _given_values(problem: "Problem", exact: Sequence[Condition], column: int, units: Units) -> list[_Given]:
-    """All values that are given for a field on whole faces; none of a face that has several, and none for a field that is made
-    positive or depends on some coordinates only."""
-    found, domain, name = [], problem.domain, problem.fields[column]
-    if name in problem.positive or any(own == name and own.of is not None for own in problem.networks) or any(domain.breaks):
-        return []
-    if domain.dimension > DIMENSIONS:
-        return []
-    for condition in exact:
-        match condition:
-            case Robin(b=0, points=None, hard=True) if condition.a:
-                faces, order, by = domain.faces(condition.on), 0, condition.a
-            case Initial(points=None, hard=True, order=0 | 1):
-                faces, order, by = domain.faces(TIME)[:1], condition.order, 1.0
-            case _:
-                continue
-        if problem.field_name(condition.field) != name:
-            continue
-        for place, face in enumerate(faces):
-            target = condition.target
-            own = target if callable(target) or np.ndim(target) == 0 else np.asarray(target)[place]
-            unit = by * units.scale[column] / (units.half[face.axis] if order else 1.0)
-            offset = 0.0 if order else units.offset[column] * by / unit
-            function, constant = (own, 0.0) if callable(own) else (None, own)
-            values = _Values(function, constant, domain.coordinates, units, unit, offset)
-            found.append(_Given(condition, face.axis, face.at_upper, order, len(faces), values))
-    keys = [(one.axis, one.at_upper, one.order) for one in found]
-    return [one for one, key in zip(found, keys, strict=True) if keys.count(key) == 1]
-
-
-class _Beginning(AbstractNetwork):
-    """Fields as they begin: given values, slopes if they are given too, and changes of the next order in parts of all time."""
-
-    given: tuple[tuple[_Values, ...], ...]  # for every field a value, or a value and a slope, or nothing
-    changes: Float[Array, " fields"]
-    axis: int = eqx.field(static=True)  # of time
-
-    def features(self, x: Value) -> Value:
-        return nothing(x)
-
-    def __call__(self, x: Value) -> Value:
-        return opaque(self._at, x)
-
-    def _at(self, x: Float[Array, " d"]) -> Float[Array, " fields"]:
-        since = 1 + x[self.axis]
-        values = [sum((one(x[None])[0] * since**order for order, one in enumerate(some)), jnp.zeros(())) for some in self.given]
-        powers = np.asarray([max(len(some), 1) for some in self.given])
-        return jnp.stack(values) + self.changes * jnp.where(powers == 1, since / 2, since**2 / 8)
-
-
-def _fading(problem: "Problem", given: Sequence[Sequence[_Given]], equations: Sequence[Channel], units: Units) -> list[float]:
-    """For every field, the part of time in which it changes by about its scale, going by how the equations begin: at first
-    order where its value is given, at second where its slope is too (Taylor's series)."""
-    in_time = [sorted((one for one in some if _begins([one], problem.domain)), key=lambda one: one.order) for some in given]
-    first = [tuple(one.values for one in some) if some and some[0].order == 0 else () for some in in_time]
-    if not any(first) or not equations:
-        return [SLOWEST] * len(given)
-    network = _Beginning(tuple(first), jnp.zeros(len(given)), problem.domain.axis(TIME))
-    found = _felt(tuple(equations), problem.solution(network, units))
-    there, felt = (np.nan_to_num(np.asarray(part)) for part in found)
-    wanted = np.asarray([bool(some) for some in first])
-    change = np.einsum("nfk,nk->nf", np.linalg.pinv(felt[:, :, wanted]), there)
-    rate = np.zeros(len(given))
-    rate[wanted] = np.sqrt(np.mean(change**2, axis=0))
-    powers = np.asarray([max(len(some), 1) for some in first])
-    return np.asarray((powers / np.maximum(rate, LEAST)) ** (1 / powers)).tolist()  # type: ignore[no-any-return]
-
-
-@runs_once
-def _felt(equations: tuple[Channel, ...], solution: Solution) -> tuple[Float[Array, "n k"], Float[Array, "n k fields"]]:
-    """What is left of the equations as fields begin, and how it depends on their changes."""
-
-    def left(changes: Float[Array, " fields"]) -> Float[Array, "n k"]:
-        begun = eqx.tree_at(lambda s: s.network.changes, solution, changes)
-        return jnp.concatenate(residuals(equations, begun), axis=1)
-
-    still = solution.network.changes  # type: ignore[attr-defined]
-    return left(still), jax.jacfwd(left)(still)
-
-
-def _begins(given: Sequence[_Given], domain: Box) -> bool:
-    """Whether values are given for when time begins, and not for its end."""
-    return all(domain.coordinates[one.axis] == TIME and not one.at_upper for one in given)
-
-
-def _time_first(given: Sequence[_Given], domain: Box) -> list[int]:
+def _time_first(given: Sequence[Given], domain: Box) -> list[int]:
     """The coordinates with given values at their ends."""
     return sorted({one.axis for one in given}, key=lambda axis: (domain.coordinates[axis] != TIME, axis))
 
 
-def _choices(given: Sequence[_Given], domain: Box, too_fast: bool) -> Iterator[list[_Given]]:
+def _choices(given: Sequence[Given], domain: Box, too_fast: bool) -> Iterator[list[Given]]:
     """All of them; if they do not go together, fewer and fewer. A condition on several faces is met on all of them or not."""
     in_time = [one for one in given if domain.coordinates[one.axis] == TIME]
     in_space = [one for one in given if one not in in_time]
     beginning = [one for one in in_time if one.order == 0]
-    tried: list[list[_Given]] = []
+    tried: list[list[Given]] = []
     for chosen in (in_time + in_space, beginning + in_space, in_space, in_time, beginning):
         whole = [one for one in chosen if sum(other.condition is one.condition for other in chosen) == one.faces]
         begun = any(one.order == 0 and not one.at_upper for one in whole if one in in_time)
@@ -279,7 +139,7 @@ class _Blend:
     gate: np.ndarray
 
 
-def _blend(given: Sequence[_Given], fades: float | None) -> _Blend:
+def _blend(given: Sequence[Given], fades: float | None) -> _Blend:
     """For the values that are given at the ends of one coordinate. If it is time, `fades` is the part of it in which what it
     begins with fades away: about as fast as the solution changes, or the network would have to be large at first."""
     if len(given) == 2 and given[0].at_upper != given[1].at_upper:
@@ -299,7 +159,7 @@ def _towards(end: float, s: np.ndarray) -> np.ndarray:
     return (1 + end * s) / 2
 
 
-def _continued(by_axis: Mapping[int, Sequence[_Given]], blends: Mapping[int, _Blend]) -> Function:
+def _continued(by_axis: Mapping[int, Sequence[Given]], blends: Mapping[int, _Blend]) -> Function:
     """A function of points of the network that takes the given values, if they agree with each other: coordinate by coordinate,
     each adds what the ones before lack at its ends. Time is the first, so that slopes are those of nothing."""
 
@@ -312,19 +172,19 @@ def _continued(by_axis: Mapping[int, Sequence[_Given]], blends: Mapping[int, _Bl
     return found
 
 
-def _completed(below: Function, axis: int, given: Sequence[_Given], blend: _Blend, points: np.ndarray) -> np.ndarray:
+def _completed(below: Function, axis: int, given: Sequence[Given], blend: _Blend, points: np.ndarray) -> np.ndarray:
     total = below(points)
     for one, share in zip(given, blend.shares, strict=True):
         total = total + share(points[:, axis]) * one.missing(below, points)
     return total
 
 
-def _are_met(given: Sequence[_Given], coefficients: np.ndarray) -> bool:
+def _are_met(given: Sequence[Given], coefficients: np.ndarray) -> bool:
     """Whether a series has the given values at the ends of the coordinates."""
     dimension = coefficients.ndim
     points = np.random.default_rng(0).uniform(-1, 1, (FRESH, dimension))
 
-    def distance(one: _Given) -> float:
+    def distance(one: Given) -> float:
         there = np.where(np.arange(dimension) == one.axis, one.end, points)
         trace = along(at_end(coefficients.shape[one.axis], one.end, one.order)[None], coefficients, one.axis)
         return float(np.abs(evaluated(trace, there) - one.at(there)).max())

@@ -179,9 +179,10 @@ class _Search:
         return periods_in_half_the_box(self.problem, self.channels, self.units, sizes) if self.is_exact else ()
 
     def lift(self, scales: Scales) -> Lift | None:
-        """What can hold by construction; None if nothing can. Nor where there is noise: between values that hold exactly, a fit
-        with unknown coefficients finds it harder to get from one explanation of the measurements to a better one."""
-        if not self.is_exact:
+        """What can hold by construction; None if nothing can, or points are drawn anew. Nor where there is noise: between
+        values that hold exactly, a fit with unknown coefficients finds it harder to get from one explanation of the measurements to a
+        better one."""
+        if not self.is_exact or self.problem.points.resample:
             return None
         domain, equations = self.problem.domain, [c for c in self.channels if c.kind == "equation" and not c.given]
         if TIME in domain.coordinates:

@@ -11,13 +11,13 @@ from epinn.app.store.registry import CLASSES, FORMAT_1, class_of, name_of
 from epinn.derivatives.network import AbstractNetwork, Opaque
 from epinn.interop.advice import Reordered
 from epinn.posterior.sampler import Sampler
-from epinn.problem.lift import _Beginning
+from epinn.problem.fading import Beginning
 from epinn.problem.random_fields import Waves
 
 NOT_IN_FILES = {
     Opaque,  # holds any function, which no file can
     Waves,  # are only tried, to see how large the terms of an equation are
-    _Beginning,  # is only tried, to see how fast a solution begins to change
+    Beginning,  # is only tried, to see how fast a solution begins to change
     Reordered,  # is only tried, to see whether the coordinates of a network are in another order
 }
 
