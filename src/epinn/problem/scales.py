@@ -180,7 +180,7 @@ class _Search:
 
     def lift(self, scales: Scales) -> Lift | None:
         """What can hold by construction; None if nothing can, or points are drawn anew. Nor where there is noise: between
-        values that hold exactly, a fit with unknown coefficients finds it harder to get from one explanation of the measurements
+        values that hold exactly, a fit with unknown coefficients finds it harder to get from one explanation of the data
         to a better one."""
         if not self.is_exact or self.problem.points.resample:
             return None
