@@ -22,6 +22,7 @@ EXCESS = 1.3  # and larger than it by this factor
 SOLVED = 3e-3  # residuals at fresh points, in parts of the size of their terms, of which no more is asked
 ON_ITS_WAY = 0.3  # of what a plateau leaves of a condition: a fit that leaves less need not begin again
 BETWEEN = 2.0  # times the residuals at the points of the fit: it has learned its points, not the equation
+BY_HEART = 5.0  # times: and needs more of them
 LOST = "this fit has not found the solution"
 NOT_FOUND = f"{LOST}. Try another key, more Base(epochs=...) or Base(restarts=...), or a larger network, Base(hidden=...)."
 
@@ -68,6 +69,12 @@ class Misfit(eqx.Module):
         """Whether a condition that holds exactly is still far from holding here, and much better at the points of the fit."""
         left = (self.rms > SOLVED) & (self.rms > BETWEEN * at_points.rms)
         return bool(np.any(left & self.is_exact))
+
+    def learned_by_heart(self, at_points: "Misfit") -> list[bool]:
+        """Which exact conditions are met so much better at the points of the fit that there are too few of them."""
+        left = (self.rms > SOLVED) & (self.rms > BY_HEART * at_points.rms)
+        found: list[bool] = np.any(left & self.is_exact, axis=0).tolist()
+        return found
 
     def in_words(self, seed: int, channels: Sequence[Channel]) -> str:
         """What is left of every condition, in units of its noise where that is known."""

@@ -27,7 +27,7 @@ from .optimise.adam import Weights
 from .optimise.objective import PinnObjective
 from .optimise.whitened import Prior
 from .prior import bayesian_prior, raw_prior
-from .refine import CANDIDATES
+from .refine import Moved, candidates_of, channels_at
 from .rounds import is_noisy
 from .seeds import stack, unstack
 from .stages import fit_once, fit_with_restarts
@@ -45,6 +45,7 @@ class Pinn:
     problem: Problem
     channels: tuple[Channel, ...]
     points_key: PRNGKeyArray | int = 0
+    moved: Moved | None = None  # where its points are, if not where this key puts them
     base: Base = Base()
     weights: Weights = Weights()
     steps: list[int] = field(default_factory=list)
@@ -83,7 +84,13 @@ class Pinn:
         """The same network before another problem (with more data, say), at the points that it was trained at."""
         scales = scales_for(self.solution, problem)
         channels = estimated_channels(
-            self.base, self.solution, problem, self.points_key, scales, trained_elsewhere=self.trained_elsewhere
+            self.base,
+            self.solution,
+            problem,
+            self.points_key,
+            scales,
+            moved=self.moved,
+            trained_elsewhere=self.trained_elsewhere,
         )
         return dataclasses.replace(self, problem=problem, channels=channels, has_seen_all=False)
 
@@ -170,9 +177,9 @@ def fit_seeds(
 
     prior = bayesian_prior(problems, start(range(len(problems)), 0), base.prior) if is_noisy(channels) else None
 
-    def candidates(number: int) -> tuple[Channel, ...]:
-        parts = zip(problems, fold_in(point_keys, number + 1), scales, strict=True)
-        return tuple(stack([base.channels(p.with_many_points(CANDIDATES), key, one) for p, key, one in parts]))
+    def candidates(round: int) -> tuple[Channel, ...]:
+        parts = zip(problems, point_keys, scales, strict=True)
+        return tuple(stack([candidates_of(base, *part, round) for part in parts]))
 
     task = Task(base, problems, channels, elsewhere, prior, train_keys, weights, report)
     known = [found for found in scales if found is not None]
@@ -199,6 +206,7 @@ def _pinn(found: Fit, problem: Problem, key: PRNGKeyArray, base: Base, weights: 
         problem=problem,
         channels=found.channels,
         points_key=key,
+        moved=found.moved,
         base=base,
         weights=weights,
         steps=found.steps,
@@ -227,10 +235,12 @@ def estimated_channels(
     key: PRNGKeyArray | int,
     scales: Scales | None = None,
     *,
+    moved: Moved | None = None,
     trained_elsewhere: bool = False,
 ) -> tuple[Channel, ...]:
     """The channels of a problem, with sigma estimated from a trained solution where the problem gives none."""
-    channels, elsewhere = (stack([base.channels(problem, key, scales, elsewhere=other)]) for other in (False, True))
+    channels = stack([channels_at(base, problem, key, scales, moved)])
+    elsewhere = stack([base.channels(problem, key, scales, elsewhere=True)])
     stacked = stack([solution])
     prior = bayesian_prior([problem], stacked, base.prior, elsewhere=trained_elsewhere)
     found = estimate_sigma(tuple(channels), tuple(elsewhere), stacked, PinnObjective, prior)

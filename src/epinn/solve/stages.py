@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 import equinox as eqx
 import numpy as np
+import optax
 
 from ..derivatives.network import Solution, trainable
 from ..derivatives.units import Units
@@ -18,15 +19,18 @@ from .evidence import log_evidence
 from .misfit import Misfit
 from .noise import first_guess
 from .optimise.adam import Descent, Redraw, Weights, minimise
+from .optimise.gauss_newton import Plan
 from .optimise.objective import Objective, Outcome, PinnObjective
 from .optimise.whitened import Prior
-from .refine import where_most_is_left
+from .refine import Moved, Places, where_most_is_left
 from .rounds import in_rounds
 from .seeds import Keys, chosen, stack, unstack
 from .task import Fit, Task, called_noise
 
 ALL_OF_IT = 0.9  # of the variation of measurements: if the fit calls so much of it noise, it is said
 REFINEMENTS = 4  # times that points are moved to where most is left, at most
+MORE = 1.5  # times as many of them, where a fit has learned them by heart,
+ENOUGH = 30  # if there is work for so many steps of Gauss-Newton with them
 WORTHWHILE = 0.8  # of the largest residual, if moving them has left more than that it is not done again
 
 
@@ -108,6 +112,7 @@ def fit_once(task: Task, solution: Solution) -> list[Fit]:
     outcomes, solution = _first_order(task, solution)
     judges = first_guess(task.elsewhere, solution)
     newton, solution, final = in_rounds(task, solution)
+    places: Places = ()
     misfit, at_points = Misfit.of(judges, solution), Misfit.of(task.channels, solution)
     largest = np.full(size, np.inf)
     for i in range(REFINEMENTS if newton else 0):
@@ -115,8 +120,9 @@ def fit_once(task: Task, solution: Solution) -> list[Fit]:
         if task.candidates is None or not misfit.is_left_between(at_points) or np.all(now > WORTHWHILE * largest):
             break
         largest = now
-        moved = where_most_is_left(task.channels, task.candidates(i), solution, fold_in(task.keys, i))
-        further = dataclasses.replace(task, channels=moved, round=i + 1)
+        numbers = _numbers(task, misfit.learned_by_heart(at_points), solution)
+        channels, places = where_most_is_left(task.channels, task.candidates(i + 1), solution, fold_in(task.keys, i), numbers)
+        further = dataclasses.replace(task, channels=channels, round=i + 1)
         more, solution, final = in_rounds(further, solution)
         newton, task = [*newton, *more], further
         misfit, at_points = Misfit.of(judges, solution), Misfit.of(task.channels, solution)
@@ -141,11 +147,29 @@ def fit_once(task: Task, solution: Solution) -> list[Fit]:
             largest=misfit.largest(i),
             regularised=task.prior is not None and any(outcome.steps for outcome in newton),
             may_go_on=misfit.is_on_its_way(i) and _is_unfinished(newton, i),
+            moved=_moved(task, places, i),
         )
         for i, (found, one, before) in enumerate(
             zip(unstack(solution, size), unstack(final, size), unstack(task.channels, size), strict=True)
         )
     ]
+
+
+def _numbers(task: Task, by_heart: Sequence[bool], solution: Solution) -> tuple[int, ...]:
+    """How many points every condition is to have: more where they were learned by heart, if that leaves enough steps."""
+    before = tuple(len(channel.points[0]) for channel in task.channels)
+    more = tuple(round(MORE * number) if grows else number for grows, number in zip(by_heart, before, strict=True))
+    rows = sum(n * c.target[0].size // len(c.target[0]) for n, c in zip(more, task.channels, strict=True))
+    parameters = int(optax.tree.size(trainable(solution)[0])) // len(task.problems)
+    return more if task.base.work >= ENOUGH * Plan.of(rows, parameters, to_the_mode=False).operations else before
+
+
+def _moved(task: Task, places: Places, seed: int) -> Moved | None:
+    """Where the points of a seed are, if they were moved."""
+    if not places:
+        return None
+    chosen = {c.name: np.asarray(at[seed]) for c, at in zip(task.channels, places, strict=True) if at is not None}
+    return Moved(task.round, chosen)
 
 
 def _is_unfinished(newton: Sequence[Outcome], seed: int) -> bool:

@@ -14,6 +14,7 @@ from ..progress import Progress
 from .config import Base, fold_in
 from .optimise.adam import Weights
 from .optimise.whitened import Prior
+from .refine import Moved
 from .seeds import Keys, chosen
 
 SUSPICIOUS = 0.3  # of the variation of measurements: if more is called noise, other explanations are looked for
@@ -34,6 +35,7 @@ class Fit:
     largest: float  # residual of an exact condition, in parts of the size of its terms
     regularised: bool  # whether the prior took part in it
     may_go_on: bool = False  # it was well on its way when its steps were used up
+    moved: Moved | None = None  # where its points are, if not where they began
 
     @property
     def noise(self) -> float:

@@ -121,11 +121,11 @@ class _Stretch:
         self.scales = [_shifted(one, problem.domain, begin, end) for one, problem in zip(scales, self.problems, strict=True)]
         self.keys = keys
 
-    def candidates(self, before: Solution | None, number: int) -> tuple[Channel, ...]:
+    def candidates(self, before: Solution | None, round: int) -> tuple[Channel, ...]:
         """The same conditions at many other points."""
         many = copy.copy(self)
         many.problems = [problem.with_many_points(CANDIDATES) for problem in self.problems]
-        many.keys = fold_in(self.keys, number + 1)
+        many.keys = fold_in(self.keys, round)
         return many.channels(before)
 
     def channels(self, before: Solution | None, elsewhere: bool = False) -> tuple[Channel, ...]:
@@ -159,7 +159,7 @@ def _fit_window(task: Task, own: _Stretch, before: Solution | None, keys: Keys, 
             channels=own.channels(before),
             elsewhere=own.channels(before, elsewhere=True),
             label=label,
-            candidates=lambda number: own.candidates(before, number),
+            candidates=lambda round: own.candidates(before, round),
         ),
         begin,
     )

@@ -21,6 +21,7 @@ from ...progress import Progress
 from ...solve.config import Base
 from ...solve.optimise.adam import Weights
 from ...solve.pinn import Pinn, scales_for
+from ...solve.refine import Moved, channels_at
 from ..plan.plain import finite
 from ..plan.plan import Plan, fit_base
 from .run_folder import RunFolder
@@ -57,6 +58,7 @@ def save_band(band: StoredBand, path: Path) -> None:
         "posterior": finite({name: getattr(posterior, name) for name in POSTERIOR}),
         "solution": pinn.solution,
         "points_key": jax.random.key_data(as_key(pinn.points_key)),
+        "moved": None if pinn.moved is None else pinn.moved.plain(),
         "pinn": finite({name: getattr(pinn, name) for name in PINN}),
         "losses": np.asarray(pinn.losses),
         "sigmas": finite(pinn.sigmas),
@@ -80,12 +82,14 @@ def load_band(path: Path, problem: Problem, programs: Iterable[Program] = ()) ->
     try:
         base = Base(**({"dimensionless": False} | content["base"]))  # as files of older versions are meant
         points_key = jax.random.wrap_key_data(content["points_key"])
+        moved = Moved.read(content.get("moved"))
         plain: dict[str, Any] = {n: list(v) if isinstance(v, tuple) else v for n, v in content["pinn"].items()}
         pinn = Pinn(
             solution=content["solution"],
             problem=problem,
-            channels=base.channels(problem, points_key, scales_for(content["solution"], problem)),
+            channels=channels_at(base, problem, points_key, scales_for(content["solution"], problem), moved),
             points_key=points_key,
+            moved=moved,
             base=base,
             weights=Weights(**content["weights"]),
             losses=np.asarray(content["losses"]),

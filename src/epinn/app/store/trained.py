@@ -6,6 +6,7 @@ from typing import Any
 
 from ...progress import Progress
 from ...solve.pinn import Pinn, scales_for
+from ...solve.refine import Moved, channels_at
 from ..plan.plan import Case, Plan, fit_base
 from .checkpoint import Keeper
 from .files import read_json, write_json
@@ -78,6 +79,7 @@ class Bases:
                         "warnings": pinn.warnings,
                         "sigmas": pinn.sigmas,
                         "regularised": pinn.regularised,
+                        "moved": None if pinn.moved is None else pinn.moved.plain(),
                         "steps": pinn.steps,
                         "losses": pinn.losses,
                     }
@@ -86,11 +88,12 @@ class Bases:
 
     def _load(self, stem: str, case: Case, fresh: Pinn) -> Pinn:
         history = next(row for row in self._history(stem)["seeds"] if row["seed"] == case.seed)
-        solution = load_tree(self._path(stem, case))
+        solution, moved = load_tree(self._path(stem, case)), Moved.read(history.get("moved"))
         trained = dataclasses.replace(
             fresh,
             solution=solution,
-            channels=fresh.base.channels(fresh.problem, fresh.points_key, scales_for(solution, fresh.problem)),
+            channels=channels_at(fresh.base, fresh.problem, fresh.points_key, scales_for(solution, fresh.problem), moved),
+            moved=moved,
             seconds=history["seconds"],
             failure=history["failure"],
             warnings=history.get("warnings", []),
