@@ -30,7 +30,7 @@ from .prior import bayesian_prior, raw_prior
 from .refine import Moved, candidates_of, channels_at
 from .rounds import is_noisy
 from .seeds import stack, unstack
-from .stages import fit_once, fit_with_restarts
+from .stages import fit_once, fit_with_restarts, go_on
 from .task import Fit, Task
 from .windows import briefly, can_march, fit_in_windows, nearer, windows_of
 
@@ -186,7 +186,8 @@ def fit_seeds(
     if known and prior is None and not problem.points.resample:
         task = dataclasses.replace(task, candidates=candidates)
     if base.newton and known and can_march(problem, known[0].breaks):
-        fits = fit_once(dataclasses.replace(task, base=briefly(base)), start(range(len(problems)), 0))
+        brief = dataclasses.replace(task, base=briefly(base))
+        fits = go_on(brief, fit_once(brief, start(range(len(problems)), 0)))
         if any(found.largest > SOLVED for found in fits):
             marched = fit_in_windows(task, known, point_keys, network_keys)
             fits = [nearer(*pair) for pair in zip(fits, marched, strict=True)]

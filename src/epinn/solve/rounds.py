@@ -37,7 +37,7 @@ def in_rounds(task: Task, solution: Solution) -> tuple[list[Outcome], Solution, 
     to those. The prior waits until they are tight: beside loose ones it would make all weights zero, a point that nothing leads
     away from. Returns how the rounds went, the solution, and the channels with the sigma to go on with.
     """
-    settling, outcomes = first_guess(task.channels, solution), []
+    settling, outcomes = _tighter(first_guess(task.channels, solution), task.tightness), []
     rounds = number_of_rounds(task.channels) if task.base.newton else 0
     anew = task.attempt and not task.goes_on
     for looseness in LOOSE if anew and rounds and is_noisy(task.channels) else ():
@@ -57,6 +57,10 @@ def in_rounds(task: Task, solution: Solution) -> tuple[list[Outcome], Solution, 
         outcomes.append(outcome)
     left = estimate_sigma(settling, task.elsewhere, solution, PinnObjective, task.prior)
     return outcomes, solution, _final(settling, left, rounds)
+
+
+def _tighter(channels: tuple[Channel, ...], factor: float) -> tuple[Channel, ...]:
+    return tuple(c if _is_told(c) else c.with_sigma(factor * c.sigma) for c in channels)
 
 
 def _gauss_newton(

@@ -16,7 +16,8 @@ from ..progress import Progress
 from .advice import cures
 from .config import Base, fold_in
 from .evidence import log_evidence
-from .misfit import Misfit
+from .implied import implied_error
+from .misfit import SOLVED, Misfit
 from .noise import first_guess
 from .optimise.adam import Descent, Redraw, Weights, minimise
 from .optimise.gauss_newton import Plan
@@ -29,6 +30,9 @@ from .task import Fit, Task, called_noise
 
 ALL_OF_IT = 0.9  # of the variation of measurements: if the fit calls so much of it noise, it is said
 REFINEMENTS = 4  # times that points are moved to where most is left, at most
+FURTHER = 2  # times that a fit goes on, at most, while its residuals imply
+WELL = 0.01  # or more of the variation of a field as its error
+TIGHTER = 0.1  # each time
 MORE = 1.5  # times as many of them, where a fit has learned them by heart,
 ENOUGH = 30  # if there is work for so many steps of Gauss-Newton with them
 WORTHWHILE = 0.8  # of the largest residual, if moving them has left more than that it is not done again
@@ -89,7 +93,36 @@ def fit_with_restarts(task: Task, start: Start) -> list[Fit]:
         for i, new in further:
             better = _better(fits[i], new, None if task.prior is None else chosen(task.prior, [i]))
             fits[i] = dataclasses.replace(better, seconds=fits[i].seconds + new.seconds)
+    return go_on(task, fits)
+
+
+def go_on(task: Task, fits: list[Fit]) -> list[Fit]:
+    """The fits; those without noise go on with tighter tolerances for as long as that brings something, and what they leave
+    implies that a field is off. Where conditions do not even hold to some extent, that says nothing."""
+    for attempt in range(1, FURTHER + 1):
+        if task.prior is not None or any(found.largest > SOLVED for found in fits):
+            break
+        early = [i for i, found in enumerate(fits) if not found.stalled and _is_off(found, task.base)]
+        if not early:
+            break
+        tighter = dataclasses.replace(task, tightness=TIGHTER**attempt)
+        further = tighter.again(early, attempt, goes_on=True)
+        channels = [fits[i].channels for i in early]
+        if all(_sizes(own) == _sizes(channels[0]) for own in channels):  # where they are by now, rather than where they began
+            further = dataclasses.replace(further, channels=tuple(stack(channels)))
+        for i, new in zip(early, fit_once(further, stack([fits[i].solution for i in early])), strict=True):
+            old, moved = fits[i], new.moved or fits[i].moved
+            better = dataclasses.replace(new, moved=moved) if new.failure is None and new.misfit < old.misfit else old
+            fits[i] = dataclasses.replace(better, seconds=old.seconds + new.seconds)
     return fits
+
+
+def _is_off(found: Fit, base: Base) -> bool:
+    return found.failure is None and implied_error(found.channels, found.solution, base.prior) > WELL
+
+
+def _sizes(channels: Sequence[Channel]) -> list[int]:
+    return [len(channel.points) for channel in channels]
 
 
 def _better(old: Fit, new: Fit, prior: Prior | None) -> Fit:
@@ -147,6 +180,7 @@ def fit_once(task: Task, solution: Solution) -> list[Fit]:
             largest=misfit.largest(i),
             regularised=task.prior is not None and any(outcome.steps for outcome in newton),
             may_go_on=misfit.is_on_its_way(i) and _is_unfinished(newton, i),
+            stalled=_has_stalled(newton, i),
             moved=_moved(task, places, i),
         )
         for i, (found, one, before) in enumerate(
@@ -170,6 +204,11 @@ def _moved(task: Task, places: Places, seed: int) -> Moved | None:
         return None
     chosen = {c.name: np.asarray(at[seed]) for c, at in zip(task.channels, places, strict=True) if at is not None}
     return Moved(task.round, chosen)
+
+
+def _has_stalled(newton: Sequence[Outcome], seed: int) -> bool:
+    last = newton[-1].stalled if newton else None
+    return last is None or last[seed]
 
 
 def _is_unfinished(newton: Sequence[Outcome], seed: int) -> bool:

@@ -35,6 +35,7 @@ class Fit:
     largest: float  # residual of an exact condition, in parts of the size of its terms
     regularised: bool  # whether the prior took part in it
     may_go_on: bool = False  # it was well on its way when its steps were used up
+    stalled: bool = True  # more steps of the same kind would change next to nothing
     moved: Moved | None = None  # where its points are, if not where they began
 
     @property
@@ -65,6 +66,7 @@ class Task:
     progress: Progress
     attempt: int = 0
     goes_on: bool = False  # from what an attempt before has found
+    tightness: float = 1.0  # factor of the tolerances that exact conditions are fitted with
     label: str = ""  # of a part of the training, in front of its stages
     candidates: Callable[[int], tuple[Channel, ...]] | None = None  # points to choose from when some are needed elsewhere
     round: int = 0  # how often that was done

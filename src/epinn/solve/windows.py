@@ -29,7 +29,7 @@ from .noise import estimate_sigma, first_guess
 from .optimise.objective import PinnObjective
 from .refine import CANDIDATES
 from .seeds import Keys, over_seeds, stack, unstack
-from .stages import fit_once
+from .stages import fit_once, go_on
 from .task import Fit, Task
 
 FIRST = 4  # windows, if all were as long as the first one
@@ -151,18 +151,16 @@ def _fit_window(task: Task, own: _Stretch, before: Solution | None, keys: Keys, 
         base = dataclasses.replace(base, epochs=0, polish=0)
         begin = eqx.tree_at(lambda solution: solution.network, begin, before.network)
     label = f"window {number} from {TIME} = {own.problems[0].domain.lower[own.problems[0].domain.axis(TIME)]:.3g}"
-    return fit_once(
-        dataclasses.replace(
-            task,
-            base=base,
-            problems=own.problems,
-            channels=own.channels(before),
-            elsewhere=own.channels(before, elsewhere=True),
-            label=label,
-            candidates=lambda round: own.candidates(before, round),
-        ),
-        begin,
+    window = dataclasses.replace(
+        task,
+        base=base,
+        problems=own.problems,
+        channels=own.channels(before),
+        elsewhere=own.channels(before, elsewhere=True),
+        label=label,
+        candidates=lambda round: own.candidates(before, round),
     )
+    return go_on(window, fit_once(window, begin))
 
 
 @eqx.filter_jit

@@ -88,14 +88,13 @@ def gauss_newton(
         plan = Plan.of(rows, first.parameters.shape[1], to_the_mode)
         total = int(min(steps, work // plan.operations))
         driven = _drive(systems, first, plan, total, progress, stage, started)
-        return driven, _trees(systems, driven.state), ~_is_done(driven.state, rows)
+        return driven, _trees(systems, driven.state), ~_is_done(driven.state, rows), driven.state.idle >= PATIENCE
 
     rows, size = sum(channel.target[0].size for channel in channels), int(optax.tree.size(parameters)) // len(keys)
-    driven, found, unfinished = in_double(solve, objective, tuple(channels), parameters, prior, side=min(rows, size))
+    driven, found, *ends = in_double(solve, objective, tuple(channels), parameters, prior, side=min(rows, size))
     losses = recorded(driven, len(keys), len(channels))
-    return Outcome(
-        cast_like(found, parameters), driven.steps, losses, driven.seconds, [None] * len(keys), np.asarray(unfinished).tolist()
-    )
+    unfinished, stalled = (np.asarray(end).tolist() for end in ends)
+    return Outcome(cast_like(found, parameters), driven.steps, losses, driven.seconds, [None] * len(keys), unfinished, stalled)
 
 
 def _drive(

@@ -50,6 +50,7 @@ class Outcome(eqx.Module):
     seconds: float
     failures: list[str | None]
     unfinished: list[bool] | None = None  # by seed, whether it was still getting better when its steps were used up
+    stalled: list[bool] | None = None  # by seed, whether it hardly got better any more
 
     def last(self, seed: int, channels: Sequence[Channel]) -> dict[str, float]:
         """The mean squares of a seed at the end, by channel."""
