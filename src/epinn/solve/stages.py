@@ -33,8 +33,8 @@ REFINEMENTS = 4  # times that points are moved to where most is left, at most
 FURTHER = 2  # times that a fit goes on, at most, while its residuals imply
 WELL = 0.01  # or more of the variation of a field as its error
 TIGHTER = 0.1  # each time
-MORE = 1.5  # times as many of them, where a fit has learned them by heart,
-ENOUGH = 30  # if there is work for so many steps of Gauss-Newton with them
+MORE = (4.0, 2.0, 1.5)  # times as many of them, where a fit has learned them by heart: the most
+ENOUGH = 30  # with which there is work for so many steps of Gauss-Newton, at once, since every number is another program
 WORTHWHILE = 0.8  # of the largest residual, if moving them has left more than that it is not done again
 
 
@@ -102,19 +102,23 @@ def go_on(task: Task, fits: list[Fit]) -> list[Fit]:
     for attempt in range(1, FURTHER + 1):
         if task.prior is not None or any(found.largest > SOLVED for found in fits):
             break
-        early = [i for i, found in enumerate(fits) if not found.stalled and _is_off(found, task.base)]
-        if not early:
+        if not any(not found.stalled and _is_off(found, task.base) for found in fits):
             break
         tighter = dataclasses.replace(task, tightness=TIGHTER**attempt)
-        further = tighter.again(early, attempt, goes_on=True)
-        channels = [fits[i].channels for i in early]
+        further = tighter.again(range(len(fits)), attempt, goes_on=True)  # all of them: fewer would be another program
+        channels = [found.channels for found in fits]
         if all(_sizes(own) == _sizes(channels[0]) for own in channels):  # where they are by now, rather than where they began
-            further = dataclasses.replace(further, channels=tuple(stack(channels)))
-        for i, new in zip(early, fit_once(further, stack([fits[i].solution for i in early])), strict=True):
-            old, moved = fits[i], new.moved or fits[i].moved
-            better = dataclasses.replace(new, moved=moved) if new.failure is None and new.misfit < old.misfit else old
-            fits[i] = dataclasses.replace(better, seconds=old.seconds + new.seconds)
+            grown = _sizes(channels[0]) != list(_numbers(task))
+            further = dataclasses.replace(further, channels=tuple(stack(channels)), grown=grown)
+        new = fit_once(further, stack([found.solution for found in fits]))
+        fits = [_further(*pair) for pair in zip(fits, new, strict=True)]
     return fits
+
+
+def _further(old: Fit, new: Fit) -> Fit:
+    """The better of a fit and what became of it."""
+    better = dataclasses.replace(new, moved=new.moved or old.moved) if new.failure is None and new.misfit < old.misfit else old
+    return dataclasses.replace(better, seconds=old.seconds + new.seconds)
 
 
 def _is_off(found: Fit, base: Base) -> bool:
@@ -153,9 +157,9 @@ def fit_once(task: Task, solution: Solution) -> list[Fit]:
         if task.candidates is None or not misfit.is_left_between(at_points) or np.all(now > WORTHWHILE * largest):
             break
         largest = now
-        numbers = _numbers(task, misfit.learned_by_heart(at_points), solution)
+        before, numbers = _numbers(task), _more(task, misfit.learned_by_heart(at_points), solution)
         channels, places = where_most_is_left(task.channels, task.candidates(i + 1), solution, fold_in(task.keys, i), numbers)
-        further = dataclasses.replace(task, channels=channels, round=i + 1)
+        further = dataclasses.replace(task, channels=channels, round=i + 1, grown=task.grown or numbers != before)
         more, solution, final = in_rounds(further, solution)
         newton, task = [*newton, *more], further
         misfit, at_points = Misfit.of(judges, solution), Misfit.of(task.channels, solution)
@@ -189,13 +193,21 @@ def fit_once(task: Task, solution: Solution) -> list[Fit]:
     ]
 
 
-def _numbers(task: Task, by_heart: Sequence[bool], solution: Solution) -> tuple[int, ...]:
+def _numbers(task: Task) -> tuple[int, ...]:
+    """How many points every condition has."""
+    return tuple(len(channel.points[0]) for channel in task.channels)
+
+
+def _more(task: Task, by_heart: Sequence[bool], solution: Solution) -> tuple[int, ...]:
     """How many points every condition is to have: more where they were learned by heart, if that leaves enough steps."""
-    before = tuple(len(channel.points[0]) for channel in task.channels)
-    more = tuple(round(MORE * number) if grows else number for grows, number in zip(by_heart, before, strict=True))
-    rows = sum(n * c.target[0].size // len(c.target[0]) for n, c in zip(more, task.channels, strict=True))
+    before = _numbers(task)
     parameters = int(optax.tree.size(trainable(solution)[0])) // len(task.problems)
-    return more if task.base.work >= ENOUGH * Plan.of(rows, parameters, to_the_mode=False).operations else before
+    for times in MORE if any(by_heart) and not task.grown else ():
+        more = tuple(round(times * number) if grows else number for grows, number in zip(by_heart, before, strict=True))
+        rows = sum(n * c.target[0].size // len(c.target[0]) for n, c in zip(more, task.channels, strict=True))
+        if task.base.work >= ENOUGH * Plan.of(rows, parameters, to_the_mode=False).operations:
+            return more
+    return before
 
 
 def _moved(task: Task, places: Places, seed: int) -> Moved | None:

@@ -70,6 +70,7 @@ class Task:
     label: str = ""  # of a part of the training, in front of its stages
     candidates: Callable[[int], tuple[Channel, ...]] | None = None  # points to choose from when some are needed elsewhere
     round: int = 0  # how often that was done
+    grown: bool = False  # whether there are more of them by now
 
     def again(self, seeds: Sequence[int], attempt: int, *, goes_on: bool = False) -> "Task":
         """A further attempt of some of the seeds, from elsewhere or from where the one before had to end."""
@@ -91,7 +92,7 @@ class Task:
         """What a stage is called in this attempt."""
         named = f"{self.label}, {name}" if self.label else name
         named = f"{named}, points {self.round + 1}" if self.round else named
-        again = f"{'continued' if self.goes_on else 'restart'} {self.attempt}"
+        again = f"{'tighter' if self.tightness < 1 else 'continued' if self.goes_on else 'restart'} {self.attempt}"
         return f"{named}, {again}" if self.attempt else named
 
 
