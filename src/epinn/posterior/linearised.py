@@ -25,7 +25,7 @@ from ..errors import InputError
 from ..problem.channel import Channel
 from ..solve.double import cast_like, in_double
 from ..solve.optimise.objective import PinnObjective
-from ..solve.optimise.smaller_space import DENSE, Gram, is_dense
+from ..solve.optimise.smaller_space import DENSE, Regular, is_dense
 from ..solve.optimise.whitened import Prior, System
 from ..solve.pinn import Pinn, prior_of
 from ..solve.seeds import Keys, one_of, over_seeds, seeds_at_once, stack, unstack
@@ -149,4 +149,4 @@ class Directions(Draw):
 
 def corrected(jacobian: Float[Array, "m p"], prior: Float[Array, "n p"], noise: Float[Array, "n m"]) -> Float[Array, "n p"]:
     """Draws of the prior turned into draws of the posterior by what the rows would have said of them (Matheron's rule)."""
-    return Gram.of(jacobian).solve(1.0, noise.T, prior.T).T
+    return Regular.of(jacobian).solve(noise.T, prior.T).T

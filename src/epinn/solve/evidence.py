@@ -23,7 +23,7 @@ from ..problem.precision import UnknownNoise
 from .double import in_double
 from .noise import first_guess
 from .optimise.objective import PinnObjective
-from .optimise.smaller_space import Gram, is_dense
+from .optimise.smaller_space import Regular, is_dense
 from .optimise.whitened import Prior, System
 from .seeds import one_of, over_seeds, stack
 
@@ -52,8 +52,7 @@ def log_evidence(channels: tuple[Channel, ...], solution: Solution, prior: Prior
 def _log_evidences(systems: System, parameters: Any) -> Float[Array, " seeds"]:
     def one(system: System, tree: Any) -> Float[Array, ""]:
         at = system.vector(tree)
-        gram = Gram.of(system.jacobian(at))
-        determinant = jnp.linalg.slogdet(gram.matrix + jnp.eye(len(gram.matrix)))[1]
+        determinant = Regular.of(system.jacobian(at)).log_determinant
         unknown = [c for c in system.channels if isinstance(c.precision, UnknownNoise)]
         widths = sum((jnp.sum(jnp.log(c.sigma)) * c.target.size / c.sigma.size for c in unknown), start=jnp.zeros(()))
         total: Float[Array, ""] = -0.5 * system.loss(at) - widths - 0.5 * determinant

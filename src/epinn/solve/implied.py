@@ -16,7 +16,7 @@ from ..derivatives.network import Solution, trainable
 from ..problem.channel import Channel
 from .double import in_double
 from .optimise.objective import PinnObjective
-from .optimise.smaller_space import Gram, is_dense
+from .optimise.smaller_space import Regular, is_dense
 from .optimise.whitened import Prior, System
 from .seeds import one_of, over_seeds, stack
 
@@ -57,10 +57,9 @@ def _implied(
 
         moves = jax.vmap(jax.jacrev(fields), in_axes=(None, 0))(at, probes)
         flat = moves.reshape(-1, at.size)
-        gram, rows = Gram.of(system.jacobian(at)), system.rows(at)
-        solve = gram.solver(1.0)
-        variances = jnp.einsum("np,pn->n", flat, solve(jnp.zeros((len(rows), len(flat))), flat.T))
-        error = flat @ solve(-rows, jnp.zeros_like(at))
+        regular, rows = Regular.of(system.jacobian(at)), system.rows(at)
+        variances = jnp.einsum("np,pn->n", flat, regular.solve(jnp.zeros((len(rows), len(flat))), flat.T))
+        error = flat @ regular.solve(-rows, jnp.zeros_like(at))
         squares = jnp.mean((variances + error**2).reshape(moves.shape[:2]), axis=0)
         variation = jnp.std(jax.vmap(fields, in_axes=(None, 0))(at, probes), axis=0)
         return jnp.max(jnp.sqrt(squares) / jnp.maximum(variation, 1.0))

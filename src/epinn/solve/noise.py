@@ -21,7 +21,7 @@ from ..problem.precision import TOLERANCE, UnknownNoise
 from .double import in_double
 from .misfit import at_most_their_size, residuals_of_zero
 from .optimise.objective import Objective
-from .optimise.smaller_space import is_dense, leverage
+from .optimise.smaller_space import Regular, is_dense
 from .optimise.whitened import Prior, System
 from .seeds import one_of, over_seeds
 
@@ -124,7 +124,7 @@ def _leverages(systems: System, parameters: Any) -> Float[Array, "seeds channels
 
     def one(system: System, parameters: Any) -> Float[Array, " channels"]:
         jacobian = system.jacobian(system.vector(parameters))
-        return jnp.stack([jnp.sum(part) for part in jnp.split(leverage(jacobian), ends[:-1])])
+        return jnp.stack([jnp.sum(part) for part in jnp.split(Regular.of(jacobian).leverage, ends[:-1])])
 
     return over_seeds(one, systems, parameters, at_once=1)
 

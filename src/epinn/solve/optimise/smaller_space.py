@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import equinox as eqx
 import jax.numpy as jnp
-from jax.scipy.linalg import cho_factor, cho_solve
+from jax.scipy.linalg import cho_factor, cho_solve, solve_triangular
 from jaxtyping import Array, Float
 
 from ...derivatives import memory
@@ -44,14 +44,9 @@ class Gram(eqx.Module):
         """The mean squared length of a row."""
         return jnp.trace(self.matrix) / len(self.jacobian)
 
-    def solve(
-        self, ridge: Float[Array, ""] | float, rows: Float[Array, "m *n"], pull: Float[Array, "p *n"]
-    ) -> Float[Array, "p *n"]:
-        """(J'J + ridge)^-1 (J' rows + pull): what minimises |J x - rows|^2 + ridge |x - pull / ridge|^2, column by column."""
-        return self.solver(ridge)(rows, pull)
-
     def solver(self, ridge: Float[Array, ""] | float) -> Callable[[Float[Array, "m *n"], Float[Array, "p *n"]], Array]:
-        """The same for several right-hand sides, one after the other, with one factorisation."""
+        """(J'J + ridge)^-1 (J' rows + pull): what minimises |J x - rows|^2 + ridge |x - pull / ridge|^2, column by column; for
+        several right-hand sides, one after the other, with one factorisation."""
         factor = cho_factor(self.matrix + ridge * jnp.eye(len(self.matrix)))
 
         def solve(rows: Float[Array, "m *n"], pull: Float[Array, "p *n"]) -> Float[Array, "p *n"]:
@@ -63,13 +58,43 @@ class Gram(eqx.Module):
         return solve
 
 
-def leverage(jacobian: Float[Array, "m p"]) -> Float[Array, " m"]:
-    """How far each row decides its own fitted value: the diagonal of J (J'J + 1)^-1 J'."""
-    gram = Gram.of(jacobian)
-    regular = gram.matrix + jnp.eye(len(gram.matrix))
-    if gram.is_of_rows:
-        return 1 - jnp.diag(jnp.linalg.inv(regular))
-    return jnp.einsum("mp,mp->m", jacobian, jnp.linalg.solve(regular, jacobian.T).T)
+class Regular(eqx.Module):
+    """A Jacobian with the triangular factor R of R'R = JJ' + 1 or, if it has more rows than columns, J'J + 1.
+
+    It comes from J itself by orthogonal transformations. Products of J with itself have only half of its digits: where tight
+    tolerances have made J large, too few to be factorised at all.
+    """
+
+    jacobian: Float[Array, "m p"]
+    factor: Float[Array, "k k"]
+
+    @classmethod
+    def of(cls, jacobian: Float[Array, "m p"]) -> "Regular":
+        tall = jacobian.T if jacobian.shape[0] <= jacobian.shape[1] else jacobian
+        return cls(jacobian, jnp.linalg.qr(jnp.concatenate([tall, jnp.eye(tall.shape[1])]), mode="r"))
+
+    def solve(self, rows: Float[Array, "m *n"], pull: Float[Array, "p *n"]) -> Float[Array, "p *n"]:
+        """(J'J + 1)^-1 (J' rows + pull), column by column."""
+        m, p = self.jacobian.shape
+        if m > p:
+            return self._inverse(self.jacobian.T @ rows + pull)
+        return pull + self.jacobian.T @ self._inverse(rows - self.jacobian @ pull)
+
+    @property
+    def log_determinant(self) -> Float[Array, ""]:
+        """Of JJ' + 1, which is that of J'J + 1."""
+        return 2 * jnp.sum(jnp.log(jnp.abs(jnp.diag(self.factor))))
+
+    @property
+    def leverage(self) -> Float[Array, " m"]:
+        """How far each row decides its own fitted value: the diagonal of J (J'J + 1)^-1 J'."""
+        m, p = self.jacobian.shape
+        if m > p:
+            return jnp.sum(solve_triangular(self.factor, self.jacobian.T, trans=1) ** 2, axis=0)
+        return 1 - jnp.sum(solve_triangular(self.factor, jnp.eye(m), trans=1) ** 2, axis=0)
+
+    def _inverse(self, sides: Float[Array, "k *n"]) -> Float[Array, "k *n"]:
+        return solve_triangular(self.factor, solve_triangular(self.factor, sides, trans=1))
 
 
 def right_singular_vectors(jacobian: Float[Array, "m p"]) -> tuple[Float[Array, "k p"], Float[Array, " k"]]:
