@@ -5,6 +5,7 @@ import numpy as np
 from ..methods.method import Method
 from ..posterior.held_out import compare_held_out
 from ..posterior.posterior import Posterior
+from ..problem.corners import contradictions, in_words
 from ..problem.precision import Exact
 from ..solve.misfit import Misfit
 from ..solve.pinn import Pinn
@@ -65,7 +66,9 @@ def residuals_in_words(pinn: Pinn, posterior: Posterior) -> str:
     """What the network leaves of every condition, in units of its noise where that is known or was inferred by the method."""
     channels, exact = pinn.with_sigmas(posterior.sigmas).channels, pinn.by_construction
     found = Misfit.of(stack([channels]), stack([pinn.solution])).in_words(0, channels)
-    return f"{found} ({', '.join(exact)}: none, by construction)" if exact else found
+    found = f"{found} ({', '.join(exact)}: none, by construction)" if exact else found
+    corners = () if pinn.solution.units is None else contradictions(pinn.problem)
+    return f"{found}; {in_words(corners, pinn.problem.domain)}" if corners else found
 
 
 def failures(pinn: Pinn, method: Method, posterior: Posterior) -> list[str]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
 
 import jax
 import jax.numpy as jnp
@@ -15,12 +16,20 @@ COLLOCATION = {1: 128, 2: 1024}  # by dimension; 4096 above
 PER_FACE = {1: 1, 2: 64}  # by dimension; 256 above
 
 
+@runtime_checkable
+class Clear(Protocol):
+    """A place that points keep away from (see `corners.py`)."""
+
+    def outside(self, points: Float[Array, "n d"], face: int | None = None) -> Float[Array, "n d"]:
+        """The points, those near it moved away; on a face across a coordinate they stay on it."""
+
+
 @dataclass(frozen=True)
 class Points:
     """How the points of equations and conditions are chosen; None leaves a number to the dimension of the domain.
 
     `boundary` counts the points on each face. With `resample` = k the points are drawn anew every k steps. All numbers are
-    multiplied by `times`.
+    multiplied by `times`. They keep away from what is to be kept `clear`, which whoever solves a problem finds out.
     """
 
     collocation: int | None = None
@@ -28,6 +37,7 @@ class Points:
     sampling: str | None = None
     resample: int = 0
     times: int = 1
+    clear: tuple["Clear", ...] = ()
 
     def __post_init__(self) -> None:
         if any(n is not None and n < 1 for n in (self.collocation, self.boundary, self.times)) or self.resample < 0:
@@ -64,8 +74,10 @@ class Context:
         """Points in the interior: so many in every piece of the domain, or so many in all if the user said how many."""
         pieces = self.domain.zones
         n = self._number(self.points.collocation, COLLOCATION.get(self.domain.dimension, 4096), len(pieces))
-        return jnp.concatenate(
-            [piece.points(n, self.sampling, key=own) for piece, own in zip(pieces, _keys(key, len(pieces)), strict=True)]
+        return self._clear(
+            jnp.concatenate(
+                [piece.points(n, self.sampling, key=own) for piece, own in zip(pieces, _keys(key, len(pieces)), strict=True)]
+            )
         )
 
     def on_faces(self, faces: Sequence[Face], key: PRNGKeyArray) -> Float[Array, "n d"]:
@@ -75,9 +87,13 @@ class Context:
     def _on_face(self, face: Face, key: PRNGKeyArray) -> Float[Array, "n d"]:
         parts = face.pieces
         n = self._number(self.points.boundary, PER_FACE.get(self.domain.dimension, 256), len(parts))
-        return jnp.concatenate(
-            [part.points(n, self.sampling, key=own) for part, own in zip(parts, _keys(key, len(parts)), strict=True)]
-        )
+        drawn = [part.points(n, self.sampling, key=own) for part, own in zip(parts, _keys(key, len(parts)), strict=True)]
+        return self._clear(jnp.concatenate(drawn), face.axis)
+
+    def _clear(self, points: Float[Array, "n d"], face: int | None = None) -> Float[Array, "n d"]:
+        for place in self.points.clear:
+            points = place.outside(points, face)
+        return points
 
     def _number(self, said: int | None, usual: int, pieces: int) -> int:
         return self.points.times * (usual if said is None else max(1, said // pieces))

@@ -21,7 +21,7 @@ from .boundary import Periodic
 from .channel import Channel
 from .condition import Condition
 from .conditions import Constant, Data
-from .context import Context, Points
+from .context import Clear, Context, Points
 from .disturbance import Disturbance
 from .domain import Box
 from .field import Field
@@ -157,6 +157,10 @@ class Problem:
     def broken(self, breaks: Mapping[str, Sequence[float]]) -> "Problem":
         """This problem with further breaks in its domain."""
         return dataclasses.replace(self, domain=self.domain.broken(breaks))
+
+    def clear_of(self, places: Sequence[Clear]) -> "Problem":
+        """This problem with points that keep away from some places."""
+        return dataclasses.replace(self, points=dataclasses.replace(self.points, clear=tuple(places)))
 
     def elsewhere(self, key: PRNGKeyArray | int = 0) -> tuple[Channel, ...]:
         """The channels at other points than those of `channels(key)`, where points are chosen and not given."""

@@ -21,6 +21,7 @@ from ..derivatives.compiled import runs_once
 from ..derivatives.network import AbstractNetwork, Frozen, Solution
 from ..derivatives.units import Units
 from .channel import Channel, thinned
+from .corners import Corner, contradictions
 from .domain import TIME
 from .jumps import jumps
 from .lift import Lift, find_lift, together
@@ -52,6 +53,7 @@ class Scales(eqx.Module):
     sizes: dict[str, Float[Array, " k"]]
     breaks: Mapping[str, tuple[float, ...]] = eqx.field(static=True, default_factory=dict)
     periods: tuple[float, ...] = eqx.field(static=True, default=())  # of what is given, in half the box, along each coordinate
+    corners: tuple[Corner, ...] = eqx.field(static=True, default=())  # at which given values contradict each other
     lift: Lift | None = None  # what holds by construction, where anything does
 
     @classmethod
@@ -67,7 +69,7 @@ class Scales(eqx.Module):
         if breaks:  # there are conditions where zones meet, which have sizes too
             return dataclasses.replace(cls.of(problem.broken(breaks), hard=hard), breaks=breaks)
         rounded: Scales = jax.tree.map(lambda leaf: jnp.asarray(leaf, float), on_host)
-        return dataclasses.replace(rounded, periods=periods)
+        return dataclasses.replace(rounded, periods=periods, corners=contradictions(problem))
 
     @property
     def stretch(self) -> tuple[float, ...]:
@@ -86,6 +88,7 @@ class Scales(eqx.Module):
             problem = problem.broken(self.breaks) if self.breaks else problem
             chosen = problem.points.collocation is not None or problem.points.boundary is not None
             problem = problem if chosen or self.times == 1 else problem.with_times_as_many_points(self.times)
+            problem = problem.clear_of(self.corners) if self.corners else problem
             made = problem.elsewhere(key) if elsewhere else problem.channels(key)
             made = made if self.lift is None else tuple(c for c in made if c.name not in self.lift.met)
             if self.breaks:
@@ -96,6 +99,10 @@ class Scales(eqx.Module):
     def around(self, network: AbstractNetwork) -> AbstractNetwork:
         """A network in which holds by construction what can."""
         return network if self.lift is None else self.lift.around(network)
+
+    def everywhere(self) -> "Scales":
+        """The same with nothing that points keep away from."""
+        return dataclasses.replace(self, corners=())
 
     def soft(self) -> "Scales":
         """The same with nothing that holds by construction."""
@@ -111,7 +118,7 @@ class Scales(eqx.Module):
             jnp.ones_like(units.scale),
             units.unknowns,
         )
-        return Scales(plain, self.sizes, self.breaks, self.periods)
+        return Scales(plain, self.sizes, self.breaks, self.periods, self.corners)
 
     def size(self, channel: Channel) -> Float[Array, " k"]:
         """The size of a channel's residuals; at a break that was added, that of what is continuous there."""

@@ -16,6 +16,7 @@ from ..derivatives.network import Solution, trainable
 from ..problem.channel import Channel
 from ..problem.checks import as_points
 from ..problem.lift import Lift
+from ..problem.precision import Exact
 from ..problem.problem import Problem, as_key
 from ..problem.sameness import check_same_equations
 from ..problem.scales import Scales, alike
@@ -193,7 +194,27 @@ def fit_seeds(
             fits = [nearer(*pair) for pair in zip(fits, marched, strict=True)]
     else:
         fits = fit_with_restarts(task, start)
-    return [_pinn(*found, base, weights) for found in zip(fits, problems, point_keys, strict=True)]
+    found = zip(fits, problems, point_keys, scales, strict=True)
+    return [
+        _pinn(
+            fit if one is None or not one.corners else _with_corners(fit, base, problem, key, one), problem, key, base, weights
+        )
+        for fit, problem, key, one in found
+    ]
+
+
+def _with_corners(found: Fit, base: Base, problem: Problem, key: PRNGKeyArray, scales: Scales) -> Fit:
+    """A fit whose given values have the tolerances of all places, next to corners too, where nothing was asked of it. What an
+    equation leaves there counts for nothing: slopes have no limit, but next to no room either."""
+    everywhere = base.channels(problem, key, scales.everywhere(), elsewhere=True)
+    some = [tuple(stack([one])) for one in (found.channels, everywhere)]
+    (left,) = unstack(estimate_sigma(some[0], some[1], stack([found.solution]), PinnObjective, None), 1)
+    pairs = zip(found.channels, left, strict=True)
+    return dataclasses.replace(found, channels=tuple(new if _is_value(old) else old for old, new in pairs))
+
+
+def _is_value(channel: Channel) -> bool:
+    return channel.kind != "equation" and isinstance(channel.precision, Exact)
 
 
 def prior_of(pinns: Sequence[Pinn], solution: Solution, width: float) -> Prior:
