@@ -45,6 +45,16 @@ def test_a_rod_that_is_put_between_cold_ends_contradicts_them_when_time_begins()
     assert [corner.at for corner in contradictions(problem)] == [(0.0, 0.0), (1.0, 0.0)]
 
 
+def test_many_coordinates_take_no_more_time():
+    sides = {f"x{i}": (0, 1) for i in range(12)}
+    problem = epinn.Problem(
+        domain=epinn.Box(**sides),
+        equation=lambda u: sum(u.diff(x, x) for x in sides),
+        boundary=[epinn.Dirichlet(0.0, on="x0"), epinn.Dirichlet(1.0, on=", ".join([*sides][1:]))],
+    )
+    assert len(contradictions(problem)) == 2 * 22
+
+
 def test_what_has_noise_contradicts_nothing():
     noisy = epinn.Problem(
         domain=epinn.Box(x=(0, 1), y=(0, 1)),

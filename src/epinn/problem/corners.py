@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from .problem import Problem
 
 RADIUS = 0.03  # of the sides of the box
-ALONG = 17  # places along a corner that has a length, in each direction
+PLACES = 64  # along a corner that has a length
 APART = 0.01  # of the range of all given values: what differs by more is a contradiction
 
 
@@ -54,9 +55,11 @@ def contradictions(problem: "Problem") -> tuple[Corner, ...]:
     found: dict[tuple[tuple[int, int], tuple[float, float]], Corner] = {}
     for name in problem.fields:
         given = _given(problem, name)
-        size = np.ptp(np.concatenate([_values(one, one[1].box.grid(3), problem) for one in given])) if given else 0.0
+        points = _spread(problem.domain)
+        every = [_values(one, points.at[:, one[1].axis].set(one[1].position), problem) for one in given]
+        size = np.ptp(np.concatenate(every)) if given else 0.0
         for one, other in itertools.combinations(given, 2):
-            if one[1].axis == other[1].axis or not size:
+            if one[1].axis == other[1].axis or not size or _are_one(one[0], other[0]):
                 continue
             points = _edge(problem.domain, one[1], other[1])
             differ = np.abs(_values(one, points, problem) - _values(other, points, problem))
@@ -85,6 +88,11 @@ def _given(problem: "Problem", name: str) -> list[_Given]:
     return found
 
 
+def _are_one(one: Robin | Initial, other: Robin | Initial) -> bool:
+    """Whether two faces have the same values, one function of the place."""
+    return one is other and (callable(one.target) or np.ndim(one.target) == 0)
+
+
 def _values(given: _Given, points: Float[Array, "n d"], problem: "Problem") -> np.ndarray:
     """What a condition says at points of its face."""
     condition, _, place = given
@@ -97,11 +105,14 @@ def _values(given: _Given, points: Float[Array, "n d"], problem: "Problem") -> n
 
 def _edge(domain: Box, one: Face, other: Face) -> Float[Array, "n d"]:
     """Places where two faces meet."""
-    counts = [1 if axis in (one.axis, other.axis) else ALONG for axis in range(domain.dimension)]
-    points = np.asarray(domain.grid(*counts)).copy()
+    points = _spread(domain)
     for face in (one, other):
-        points[:, face.axis] = face.position
-    return jnp.asarray(points)
+        points = points.at[:, face.axis].set(face.position)
+    return points
+
+
+def _spread(domain: Box) -> Float[Array, "n d"]:
+    return domain.points(PLACES, "sobol", key=jax.random.key(0))
 
 
 def _corner(domain: Box, one: _Given, other: _Given) -> Corner:

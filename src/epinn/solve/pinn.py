@@ -187,7 +187,7 @@ def fit_seeds(
     if known and prior is None and not problem.points.resample:
         task = dataclasses.replace(task, candidates=candidates)
     if base.newton and known and can_march(problem, known[0].breaks):
-        brief = dataclasses.replace(task, base=briefly(base))
+        brief = dataclasses.replace(task, base=briefly(base), marches=True)
         fits = go_on(brief, fit_once(brief, start(range(len(problems)), 0)))
         if any(found.largest > SOLVED for found in fits):
             marched = fit_in_windows(task, known, point_keys, network_keys)

@@ -35,6 +35,7 @@ WELL = 0.01  # or more of the variation of a field as its error
 TIGHTER = 0.1  # each time
 MORE = (4.0, 2.0, 1.5)  # times as many of them, where a fit has learned them by heart: the most
 ENOUGH = 30  # with which there is work for so many steps of Gauss-Newton, at once, since every number is another program
+HOPELESS = 0.5  # of the size of its terms left of a condition: a shorter stretch of time does more than points
 WORTHWHILE = 0.8  # of the largest residual, if moving them has left more than that it is not done again
 
 
@@ -157,7 +158,9 @@ def fit_once(task: Task, solution: Solution) -> list[Fit]:
         if task.candidates is None or not misfit.is_left_between(at_points) or np.all(now > WORTHWHILE * largest):
             break
         largest = now
-        before, numbers = _numbers(task), _more(task, misfit.learned_by_heart(at_points), solution)
+        before, by_heart = _numbers(task), misfit.learned_by_heart(at_points)
+        hopeless = task.marches and np.any(now > HOPELESS)
+        numbers = before if task.grown or hopeless else _more(task, by_heart, solution)
         channels, places = where_most_is_left(task.channels, task.candidates(i + 1), solution, fold_in(task.keys, i), numbers)
         further = dataclasses.replace(task, channels=channels, round=i + 1, grown=task.grown or numbers != before)
         more, solution, final = in_rounds(further, solution)
@@ -202,7 +205,7 @@ def _more(task: Task, by_heart: Sequence[bool], solution: Solution) -> tuple[int
     """How many points every condition is to have: more where they were learned by heart, if that leaves enough steps."""
     before = _numbers(task)
     parameters = int(optax.tree.size(trainable(solution)[0])) // len(task.problems)
-    for times in MORE if any(by_heart) and not task.grown else ():
+    for times in MORE if any(by_heart) else ():
         more = tuple(round(times * number) if grows else number for grows, number in zip(by_heart, before, strict=True))
         rows = sum(n * c.target[0].size // len(c.target[0]) for n, c in zip(more, task.channels, strict=True))
         if task.base.work >= ENOUGH * Plan.of(rows, parameters, to_the_mode=False).operations:

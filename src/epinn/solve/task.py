@@ -70,6 +70,7 @@ class Task:
     label: str = ""  # of a part of the training, in front of its stages
     candidates: Callable[[int], tuple[Channel, ...]] | None = None  # points to choose from when some are needed elsewhere
     round: int = 0  # how often that was done
+    marches: bool = False  # what is not solved soon is solved in shorter stretches of time
     grown: bool = False  # whether there are more of them by now
 
     def again(self, seeds: Sequence[int], attempt: int, *, goes_on: bool = False) -> "Task":

@@ -154,6 +154,7 @@ def _fit_window(task: Task, own: _Stretch, before: Solution | None, keys: Keys, 
     window = dataclasses.replace(
         task,
         base=base,
+        marches=True,
         problems=own.problems,
         channels=own.channels(before),
         elsewhere=own.channels(before, elsewhere=True),
