@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import epinn
-from epinn.judge.assessment import implied_errors
+from epinn.judge.assessment import implied_errors, where_nothing_is_asked
 from epinn.judge.evaluation import Evaluation
 from epinn.posterior.statistics import Prediction
 from epinn.solve.config import create_solutions
@@ -54,3 +54,21 @@ def test_where_there_is_noise_a_wide_band_is_what_it_should_be():
 def test_a_tolerance_that_the_user_gave_may_make_a_band_wide():
     assert implied(flow(), 0.3)["u"] > 0.1
     assert implied(flow(), 0.3, tolerance=0.2) == {}
+
+
+def test_corners_at_which_values_contradict_each_other_are_named():
+    def plate(sides):
+        return epinn.Problem(
+            domain=epinn.Box(x=(0, 2), y=(0, 1)),
+            equation=lambda u: u.xx + u.yy,
+            boundary=[epinn.Dirichlet(373.0, on="y=1"), epinn.Dirichlet(sides, on="x, y=0")],
+        )
+
+    base = epinn.Base(hidden=(4,))
+    for sides, said in ((293.0, "next to (x = 0, y = 1) and (x = 2, y = 1) given values"), (373.0, "")):
+        problem = plate(sides)
+        scales = base.scales(problem)
+        (solution,) = unstack(create_solutions(base, [problem], jax.random.split(jax.random.key(0), 1), [scales]), 1)
+        found = where_nothing_is_asked(Pinn(solution, problem, base.channels(problem, 0, scales)))
+        assert found.startswith(said)
+        assert bool(found) == bool(said)

@@ -55,6 +55,8 @@ BLIND = Evidence(seen(truth=False))
             "u is off by 0.50 of its variation",
         ),
         (dataclasses.replace(BLIND, residuals="residuals: equation 1e-4"), "trustworthy", "1e-4"),
+        (dataclasses.replace(BLIND, residuals="small", unasked="values differ"), "not checked", "not in the band"),
+        (dataclasses.replace(BLIND, unasked="values differ", held_out=held_out(1.0)), "trustworthy", "held-out"),
         (
             dataclasses.replace(BLIND, reference=np.full((N, 1), 0.1)),
             "trustworthy",

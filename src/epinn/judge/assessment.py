@@ -33,6 +33,7 @@ def assess(pinn: Pinn, method: Method, posterior: Posterior, evaluation: Evaluat
             reference=reference,
             allowance=allowance(method, informed),
             implied=implied_errors(pinn, evaluation) if method.traits.is_linearised else {},
+            unasked=where_nothing_is_asked(pinn) if method.traits.uses_base else "",
             from_prior=shares_of_priors(pinn, evaluation) if method.traits.uses_sigma else {},
             held_out=None if method.traits.held_out else compare_held_out(posterior, informed.data_sigmas),
         )
@@ -66,9 +67,13 @@ def residuals_in_words(pinn: Pinn, posterior: Posterior) -> str:
     """What the network leaves of every condition, in units of its noise where that is known or was inferred by the method."""
     channels, exact = pinn.with_sigmas(posterior.sigmas).channels, pinn.by_construction
     found = Misfit.of(stack([channels]), stack([pinn.solution])).in_words(0, channels)
-    found = f"{found} ({', '.join(exact)}: none, by construction)" if exact else found
+    return f"{found} ({', '.join(exact)}: none, by construction)" if exact else found
+
+
+def where_nothing_is_asked(pinn: Pinn) -> str:
+    """The corners at which given values contradict each other, in words; nothing without them."""
     corners = () if pinn.solution.units is None else contradictions(pinn.problem)
-    return f"{found}; {in_words(corners, pinn.problem.domain)}" if corners else found
+    return in_words(corners, pinn.problem.domain) if corners else ""
 
 
 def failures(pinn: Pinn, method: Method, posterior: Posterior) -> list[str]:

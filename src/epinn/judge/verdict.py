@@ -24,6 +24,8 @@ MATTERS = 0.02  # and the standard deviation above this fraction of the range of
 
 FAR = 0.1  # of a field's variation: if the residuals imply a larger error, they do not tell it well either
 
+LET_THEM_MEET = "to have it in the band, let one of them go over into the other, within as short a stretch as it really does."
+
 MOSTLY = 0.5  # an unknown whose standard deviation is this part of its prior's is mostly prior
 
 TRUSTWORTHY, TOO_NARROW, TOO_WIDE, NOT_CONVERGED, NOT_CHECKED = (
@@ -85,6 +87,7 @@ class Evidence:
     allowance: float | None = None  # what exact conditions are taken to be known to, if the network does better
     held_out: HeldOut | None = None
     implied: Mapping[str, float] = field(default_factory=dict)  # by field, the error that residuals imply, by its variation
+    unasked: str = ""  # where given values contradict each other, in words
     from_prior: Mapping[str, float] = field(default_factory=dict)  # by unknown, its standard deviation in parts of its prior's
 
 
@@ -118,6 +121,9 @@ def _judged(evidence: Evidence) -> Verdict:
         if wrong := [why for found, why in checks if found == word]:
             return Verdict(word, tuple(wrong))
     why = (*_mostly_prior(evidence), *(why for _, why in checks), *_grounds(evidence))
+    if evidence.unasked and evidence.held_out is None:  # measurements would have told
+        said = f"{evidence.unasked}, so that nothing was asked there, and how far that reaches is not in the band"
+        return Verdict(NOT_CHECKED, (said, *why), (LET_THEM_MEET,))
     return Verdict(TRUSTWORTHY, why) if why else Verdict(NOT_CHECKED, ("there is nothing to compare it with",))
 
 

@@ -129,7 +129,7 @@ def _corner(domain: Box, one: _Given, other: _Given) -> Corner:
 
 
 def in_words(corners: Sequence[Corner], domain: Box) -> str:
-    """Where nothing is asked, and why."""
+    """Where they are, and what they are."""
     names = domain.coordinates
     places = [", ".join(f"{names[axis]} = {at:.4g}" for axis, at in zip(c.axes, c.at, strict=True)) for c in corners]
-    return f"not asked next to {' and '.join(f'({place})' for place in places)}, where given values contradict each other"
+    return f"next to {' and '.join(f'({place})' for place in places)} given values contradict each other"
