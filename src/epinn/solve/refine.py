@@ -9,6 +9,7 @@ the compiled programs.
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -37,14 +38,13 @@ class Moved:
     places: Mapping[str, Int[np.ndarray, " n"]]
 
     @classmethod
-    def read(cls, plain: Mapping[str, object] | None) -> "Moved | None":
+    def read(cls, plain: Mapping[str, Any] | None) -> "Moved | None":
         """From what `plain` gave, or a file made of it."""
         if plain is None:
             return None
-        places: Mapping[str, object] = plain["places"]  # type: ignore[assignment]  # as it was written
-        return cls(int(str(plain["round"])), {name: np.asarray(chosen, np.int64) for name, chosen in places.items()})
+        return cls(int(plain["round"]), {name: np.asarray(chosen, int) for name, chosen in plain["places"].items()})
 
-    def plain(self) -> dict[str, object]:
+    def plain(self) -> dict[str, Any]:
         """For a file."""
         return {"round": self.round, "places": {name: np.asarray(chosen) for name, chosen in self.places.items()}}
 
