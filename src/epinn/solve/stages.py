@@ -108,17 +108,21 @@ def go_on(task: Task, fits: list[Fit]) -> list[Fit]:
         tighter = dataclasses.replace(task, tightness=TIGHTER**attempt)
         further = tighter.again(range(len(fits)), attempt, goes_on=True)  # all of them: fewer would be another program
         channels = [found.channels for found in fits]
-        if all(_sizes(own) == _sizes(channels[0]) for own in channels):  # where they are by now, rather than where they began
+        stay = all(
+            _sizes(own) == _sizes(channels[0]) for own in channels
+        )  # where they are by now, rather than where they began
+        if stay:
             grown = _sizes(channels[0]) != list(_numbers(task))
             further = dataclasses.replace(further, channels=tuple(stack(channels)), grown=grown)
         new = fit_once(further, stack([found.solution for found in fits]))
-        fits = [_further(*pair) for pair in zip(fits, new, strict=True)]
+        fits = [_further(*pair, stay) for pair in zip(fits, new, strict=True)]
     return fits
 
 
-def _further(old: Fit, new: Fit) -> Fit:
-    """The better of a fit and what became of it."""
-    better = dataclasses.replace(new, moved=new.moved or old.moved) if new.failure is None and new.misfit < old.misfit else old
+def _further(old: Fit, new: Fit, stay: bool) -> Fit:
+    """The better of a fit and what became of it, with the points of the one before if these were to stay."""
+    moved = old.moved if stay and new.moved is None else new.moved
+    better = dataclasses.replace(new, moved=moved) if new.failure is None and new.misfit < old.misfit else old
     return dataclasses.replace(better, seconds=old.seconds + new.seconds)
 
 
