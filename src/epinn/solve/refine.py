@@ -27,7 +27,7 @@ from .seeds import Keys, over_seeds
 CANDIDATES = 16  # for every point
 UNIFORM = 1.0  # what is added to the residual, in parts of its mean: so much of the points stays spread evenly
 
-Places = tuple[Int[Array, "*seeds n"] | None, ...]  # of some of the candidates, by channel; None where all stays as it is
+Places = tuple[Int[Array, "..."] | None, ...]  # of some of the candidates, by channel; None where all stays as it is
 
 
 @dataclass(frozen=True, eq=False)
