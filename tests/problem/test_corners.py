@@ -23,7 +23,6 @@ def plate(**targets):
 def test_a_hot_edge_between_cold_ones_has_two_corners():
     corners = contradictions(plate(y_100=373.0, x=293.0, y_0=293.0))
     assert [(corner.axes, corner.at) for corner in corners] == [((0, 1), (0.0, 100.0)), ((0, 1), (200.0, 100.0))]
-    assert corners[0].conditions == ("boundary at x", "boundary at y=100")
     assert in_words(corners, plate(x=0.0).domain) == (
         "next to (x = 0, y = 100) and (x = 200, y = 100) given values contradict each other"
     )

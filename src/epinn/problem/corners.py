@@ -30,13 +30,12 @@ APART = 0.01  # of the range of all given values: what differs by more is a cont
 
 @dataclass(frozen=True)
 class Corner:
-    """Where two faces meet: the values of two coordinates there, how far from it nothing is asked, and whose values differ."""
+    """Where two faces meet: the values of two coordinates there, and how far from it nothing is asked."""
 
     axes: tuple[int, int]
     at: tuple[float, float]
     radius: tuple[float, float]
     inward: tuple[float, float]  # signs
-    conditions: tuple[str, str]
 
     def outside(self, points: Float[Array, "n d"], face: int | None = None) -> Float[Array, "n d"]:
         """The points, those near the corner moved away from it, each in its own direction; on a face across a coordinate they
@@ -124,7 +123,6 @@ def _corner(domain: Box, one: _Given, other: _Given) -> Corner:
         (first[1].position, second[1].position),
         (RADIUS * sides[0], RADIUS * sides[1]),
         (-first[1].outward, -second[1].outward),
-        (first[0].label, second[0].label),
     )
 
 

@@ -67,14 +67,15 @@ class Misfit(eqx.Module):
 
     def is_left_between(self, at_points: "Misfit") -> bool:
         """Whether a condition that holds exactly is still far from holding here, and much better at the points of the fit."""
-        left = (self.rms > SOLVED) & (self.rms > BETWEEN * at_points.rms)
-        return bool(np.any(left & self.is_exact))
+        return bool(np.any(self._left_between(at_points, BETWEEN)))
 
     def learned_by_heart(self, at_points: "Misfit") -> list[bool]:
         """Which exact conditions are met so much better at the points of the fit that there are too few of them."""
-        left = (self.rms > SOLVED) & (self.rms > BY_HEART * at_points.rms)
-        found: list[bool] = np.any(left & self.is_exact, axis=0).tolist()
+        found: list[bool] = np.any(self._left_between(at_points, BY_HEART), axis=0).tolist()
         return found
+
+    def _left_between(self, at_points: "Misfit", times: float) -> Bool[np.ndarray, "seeds channels"]:
+        return np.asarray((self.rms > SOLVED) & (self.rms > times * at_points.rms) & self.is_exact)
 
     def in_words(self, seed: int, channels: Sequence[Channel]) -> str:
         """What is left of every condition, in units of its noise where that is known."""

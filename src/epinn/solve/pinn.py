@@ -195,17 +195,14 @@ def fit_seeds(
     else:
         fits = fit_with_restarts(task, start)
     found = zip(fits, problems, point_keys, scales, strict=True)
-    return [
-        _pinn(
-            fit if one is None or not one.corners else _with_corners(fit, base, problem, key, one), problem, key, base, weights
-        )
-        for fit, problem, key, one in found
-    ]
+    return [_pinn(_with_corners(fit, base, problem, key, one), problem, key, base, weights) for fit, problem, key, one in found]
 
 
-def _with_corners(found: Fit, base: Base, problem: Problem, key: PRNGKeyArray, scales: Scales) -> Fit:
+def _with_corners(found: Fit, base: Base, problem: Problem, key: PRNGKeyArray, scales: Scales | None) -> Fit:
     """A fit whose given values have the tolerances of all places, next to corners too, where nothing was asked of it. What an
     equation leaves there counts for nothing: slopes have no limit, but next to no room either."""
+    if scales is None or not scales.corners:
+        return found
     everywhere = base.channels(problem, key, scales.everywhere(), elsewhere=True)
     some = [tuple(stack([one])) for one in (found.channels, everywhere)]
     (left,) = unstack(estimate_sigma(some[0], some[1], stack([found.solution]), PinnObjective, None), 1)

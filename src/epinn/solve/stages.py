@@ -29,10 +29,10 @@ from .seeds import Keys, chosen, stack, unstack
 from .task import Fit, Task, called_noise
 
 ALL_OF_IT = 0.9  # of the variation of measurements: if the fit calls so much of it noise, it is said
-REFINEMENTS = 4  # times that points are moved to where most is left, at most
-FURTHER = 2  # times that a fit goes on, at most, while its residuals imply
+FURTHER = 2  # times that a fit goes on, at most, with tolerances
+TIGHTER = 0.1  # of those before, while its residuals imply
 WELL = 0.01  # or more of the variation of a field as its error
-TIGHTER = 0.1  # each time
+REFINEMENTS = 4  # times that points are moved to where most is left, at most
 MORE = (4.0, 2.0, 1.5)  # times as many of them, where a fit has learned them by heart: the most
 ENOUGH = 30  # with which there is work for so many steps of Gauss-Newton, at once, since every number is another program
 HOPELESS = 0.5  # of the size of its terms left of a condition: a shorter stretch of time does more than points
@@ -108,10 +108,8 @@ def go_on(task: Task, fits: list[Fit]) -> list[Fit]:
         tighter = dataclasses.replace(task, tightness=TIGHTER**attempt)
         further = tighter.again(range(len(fits)), attempt, goes_on=True)  # all of them: fewer would be another program
         channels = [found.channels for found in fits]
-        stay = all(
-            _sizes(own) == _sizes(channels[0]) for own in channels
-        )  # where they are by now, rather than where they began
-        if stay:
+        stay = all(_sizes(own) == _sizes(channels[0]) for own in channels)
+        if stay:  # where they are by now, rather than where they began
             grown = _sizes(channels[0]) != list(_numbers(task))
             further = dataclasses.replace(further, channels=tuple(stack(channels)), grown=grown)
         new = fit_once(further, stack([found.solution for found in fits]))
