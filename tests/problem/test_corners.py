@@ -94,3 +94,8 @@ def test_scales_know_corners_and_their_channels_keep_clear():
     assert np.linalg.norm((inside - [-1, 1]) / (2 * RADIUS), axis=1).min() > 1 - 1e-5
     everywhere = np.asarray(scales.everywhere().channels(problem, 0)[0].points)
     assert np.linalg.norm((everywhere - [-1, 1]) / (2 * RADIUS), axis=1).min() < 1
+
+
+def test_what_is_to_be_kept_clear_is_no_text():
+    with pytest.raises(epinn.InputError, match="leave out clear="):
+        epinn.Points(clear=("corner",))

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import jax
 import jax.numpy as jnp
@@ -37,11 +37,13 @@ class Points:
     sampling: str | None = None
     resample: int = 0
     times: int = 1
-    clear: tuple["Clear", ...] = ()
+    clear: tuple[Any, ...] = ()  # of `Clear`
 
     def __post_init__(self) -> None:
         if any(n is not None and n < 1 for n in (self.collocation, self.boundary, self.times)) or self.resample < 0:
             raise InputError("numbers of points must be at least 1, and resample must not be negative.")
+        if not isinstance(self.clear, tuple) or not all(isinstance(place, Clear) for place in self.clear):
+            raise InputError("what points keep clear of is found when a problem is solved; leave out clear=.")
         if self.sampling is not None and self.sampling not in SAMPLINGS:
             raise unknown_name("sampling", self.sampling, SAMPLINGS)
 
