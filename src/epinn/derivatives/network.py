@@ -207,6 +207,11 @@ class Solution(eqx.Module):
         values: Array = in_chunks(jax.vmap(lambda x: positive(self.network(x), self.positive_fields)), inside)
         return values if self.units is None else values * self.units.scale
 
+    def dimensionless(self, inside: Float[Array, "n d"]) -> Float[Array, "n fields"]:
+        """The same in parts of their units."""
+        values = self.variation(inside)
+        return values if self.units is None else values / self.units.scale
+
     def fields(self, jet: Jet, *, offset: bool = True) -> Jet:
         """The fields and their derivatives in the units of the problem, from what the network says of them."""
         made = positive(jet, self.positive_fields)

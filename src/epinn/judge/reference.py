@@ -28,7 +28,7 @@ def reference_for(
     traits = method.traits
     if not traits.uses_base or traits.is_linearised or traits.held_out:
         return None
-    laplace = LaplaceMethod(samples=DRAWS, prior_sd=traits.prior_sd)
+    laplace = LaplaceMethod(samples=DRAWS, prior_sd=traits.prior_sd, own_error=False)
     progress(f"{method.name} reference", 0, 1, {})
     try:
         found = attach_seeds([_as_read_by(method, pinn) for pinn in pinns], laplace, keys=keys)

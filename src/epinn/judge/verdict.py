@@ -146,6 +146,9 @@ def _grounds(evidence: Evidence) -> Iterator[str]:
         yield f"R-hat of the field {metric('rhat', rhat)}"
     if evidence.residuals:
         yield evidence.residuals
+    if (left := evidence.diagnostics.get("own_error_left")) is not None:
+        explained = max(0.0, 1 - left**2)
+        yield f"the error that was estimated for the network explains {explained:.0%} of them, by mean square"
     if evidence.allowance is not None:
         yield f"exact conditions are taken to hold to {significant(evidence.allowance)} only"
     if "guarantee" in evidence.diagnostics:

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, final
 
 import jax
-import jax.numpy as jnp
 from jaxtyping import Array, Int
 
 from ..derivatives.network import Solution
@@ -42,14 +41,15 @@ class LinearisedMembers(FiniteSampler):
 @final
 @dataclass(frozen=True)
 class LaplaceMethod(Method):
-    """Settings: the width of the prior on the weights (that of the base PINN if it is not given), and how many changes are
-    drawn."""
+    """Settings: the width of the prior on the weights (that of the base PINN if it is not given), how many changes are drawn,
+    and whether the error of the network itself is estimated where nothing is noisy."""
 
     name: ClassVar[str] = "laplace"
     summary: ClassVar[str] = "Laplace: the Gaussian posterior around the trained PINN, without training"
 
     prior_sd: float | None = None
     samples: int = 2_000
+    own_error: bool = True
 
     def __post_init__(self) -> None:
         check_positive("laplace.prior_sd", self.prior_sd)
@@ -63,10 +63,16 @@ class LaplaceMethod(Method):
 
     def attach(self, pinns: Sequence[Pinn], keys: Keys, progress: Progress) -> list[Posterior]:
         progress(self.name, 0, 1, {})
-        changes, seconds = posterior_changes(pinns, keys, ExactDraws(self.samples), prior_width(self.prior_sd, pinns[0]))
+        width = prior_width(self.prior_sd, pinns[0])
+        changes, seconds = posterior_changes(pinns, keys, ExactDraws(self.samples), width, own_error=self.own_error)
         progress(self.name, 1, 1, {})
         return [
-            Posterior(LinearisedMembers(pinn.solution, change), pinn.problem, self.name, seconds=seconds / len(pinns))
+            Posterior(
+                LinearisedMembers(found.base, found.members),
+                pinn.problem,
+                self.name,
+                found.diagnostics,
+                seconds=seconds / len(pinns),
+            )
             for pinn, found in zip(pinns, changes, strict=True)
-            for change in [jax.tree.map(jnp.add, found.drawn, found.common)]
         ]

@@ -6,6 +6,10 @@ noise N(0, I), so the posterior covariance is (I + J'J)^-1.
 A PINN that is not at the mode is wrong by more than that. The Gauss-Newton step that would take it there is its error as far
 as its residuals show it (the linearised error equation). The PINN stays where it is, and every draw has that step added, times
 a standard normal number.
+
+Where nothing is noisy, the error of the network itself is all that there is. What it leaves of its conditions is no noise, and
+part of its error lies outside what its parameters can do; `own_error` estimates it in a larger space. The draws then have this
+error added, and their spread is made as large as it: what is left to them is to say that it may be elsewhere.
 """
 
 import dataclasses
@@ -24,11 +28,15 @@ from ..derivatives.network import AbstractNetwork, Solution, trainable
 from ..errors import InputError
 from ..problem.channel import Channel
 from ..solve.double import cast_like, in_double
+from ..solve.implied import moves_of_fields
 from ..solve.optimise.objective import PinnObjective
 from ..solve.optimise.smaller_space import DENSE, Regular, is_dense
 from ..solve.optimise.whitened import Prior, System
 from ..solve.pinn import Pinn, prior_of
 from ..solve.seeds import Keys, one_of, over_seeds, seeds_at_once, stack, unstack
+from .own_error import Corrected, OwnError, own_errors, probes_of
+
+SURE = 0.2  # of the residuals, if an estimate of the error leaves no more than that, a band may become narrower by it
 
 
 class Draw(eqx.Module):
@@ -37,8 +45,16 @@ class Draw(eqx.Module):
     number: eqx.AbstractVar[int]
 
     @abstractmethod
-    def __call__(self, jacobian: Float[Array, "m p"], error: Float[Array, " p"], key: PRNGKeyArray) -> Float[Array, "n p"]:
-        """`error` is a further change of standard normal extent."""
+    def __call__(self, jacobian: Float[Array, "m p"], key: PRNGKeyArray) -> Float[Array, "n p"]:
+        """Changes of the posterior."""
+
+    @abstractmethod
+    def amplitudes(self, key: PRNGKeyArray) -> Float[Array, " n"]:
+        """How far each of them goes along one further change, which is to have standard normal extent."""
+
+    @abstractmethod
+    def spread(self, moves: Float[Array, "n *k"]) -> Float[Array, "*k"]:
+        """The standard deviation of something that each of them moves so far."""
 
 
 class Linearised(AbstractNetwork):
@@ -64,16 +80,27 @@ def changed(base: Solution, change: Solution) -> Solution:
 
 
 class Changes(eqx.Module):
-    """Changes of a PINN's parameters: those that were drawn, with a leading axis, and one that all draws have in common.
+    """Changes of the parameters of `base`: those that were drawn, with a leading axis, and one that all draws have in common.
 
-    The common one is zero, except for a PINN that sees new data: they move it to its new mode first.
+    The base is the PINN's solution, perhaps with an estimate of its error beside it. The common change is zero, except for a
+    PINN that sees new data: they move it to its new mode first.
     """
 
+    base: Solution
     drawn: Solution
     common: Solution
+    diagnostics: dict[str, float] = eqx.field(static=True, default_factory=dict)
+
+    @property
+    def members(self) -> Solution:
+        """The drawn changes, each with the common one."""
+        members: Solution = jax.tree.map(jnp.add, self.drawn, self.common)
+        return members
 
 
-def posterior_changes(pinns: Sequence[Pinn], keys: Keys, draw: Draw, width: float) -> tuple[list[Changes], float]:
+def posterior_changes(
+    pinns: Sequence[Pinn], keys: Keys, draw: Draw, width: float, *, own_error: bool = True
+) -> tuple[list[Changes], float]:
     """What `draw` makes of the Jacobian of each PINN, and the seconds it took."""
     started = time.perf_counter()
     solution, channels = stack([pinn.solution for pinn in pinns]), tuple(stack([pinn.channels for pinn in pinns]))
@@ -86,13 +113,52 @@ def posterior_changes(pinns: Sequence[Pinn], keys: Keys, draw: Draw, width: floa
         prior = Prior(parameters, prior.spread)
     moves = jnp.asarray([not pinn.has_seen_all for pinn in pinns])
     at_once = seeds_at_once(32 * (rows + draw.number) * size)
+    errors = own_errors(pinns, keys) if own_error else None
+    known = None if errors is None else Known.of(pinns, errors)
 
-    def changes(objective: PinnObjective, channels: tuple[Channel, ...], parameters: Solution, prior: Prior) -> Changes:
+    def changes(
+        objective: PinnObjective, channels: tuple[Channel, ...], parameters: Solution, prior: Prior, known: Known | None
+    ) -> tuple[Solution, Array, Solution]:
         systems = System(objective, channels, keys, prior, one_of(parameters))
-        return _changes(systems, parameters, moves, draw, at_once)
+        return _changes(systems, objective, parameters, moves, draw, known, at_once)
 
-    found = in_double(changes, PinnObjective(rest), channels, parameters, prior, side=min(rows, size))
-    return unstack(cast_like(found, Changes(parameters, parameters)), len(pinns)), time.perf_counter() - started
+    found = in_double(changes, PinnObjective(rest), channels, parameters, prior, known, side=min(rows, size))
+    drawn, amplitudes, common = (
+        unstack(part, len(pinns)) for part in cast_like(found, (parameters, moves.astype(float), parameters))
+    )
+    each = [Changes(pinn.solution, *pair) for pinn, *pair in zip(pinns, drawn, common, strict=True)]
+    if errors is not None:
+        each = [_beside(*parts) for parts in zip(each, errors, amplitudes, strict=True)]
+    return each, time.perf_counter() - started
+
+
+class Known(eqx.Module):
+    """How large the errors of networks are, as far as the spread of draws has to know."""
+
+    size: Float[Array, "seeds fields"]
+    left: Float[Array, " seeds"]
+    probes: Float[Array, "seeds n d"]
+
+    @classmethod
+    def of(cls, pinns: Sequence[Pinn], errors: Sequence[OwnError]) -> "Known":
+        probes = stack([probes_of(pinn) for pinn in pinns])
+        return cls(stack([error.size for error in errors]), stack([error.left for error in errors]), probes)
+
+    def factor(self, spread: Float[Array, " fields"]) -> Float[Array, ""]:
+        """What makes the spread of draws as large as the error, of the field that needs most; of one seed."""
+        times = jnp.max(jnp.where(spread > 0, self.size / jnp.where(spread > 0, spread, 1.0), 0.0))
+        return jnp.where(self.left < SURE, times, jnp.maximum(times, 1.0))
+
+
+def _beside(changes: Changes, error: OwnError, amplitudes: Float[Array, " n"]) -> Changes:
+    """The changes with the error of the network as a further one, so far along as the amplitudes say."""
+
+    def network(part: Solution, amplitude: Array) -> Solution:
+        return dataclasses.replace(part, network=Corrected(part.network, None, None, None, amplitude))
+
+    base = dataclasses.replace(changes.base, network=error.network)
+    drawn, common = network(changes.drawn, amplitudes), network(changes.common, jnp.zeros((), amplitudes.dtype))
+    return Changes(base, drawn, common, error.diagnostics)
 
 
 def check_size(rows: int, parameters: int) -> None:
@@ -105,15 +171,34 @@ def check_size(rows: int, parameters: int) -> None:
 
 
 @eqx.filter_jit
-def _changes(systems: System, parameters: Solution, moves: Bool[Array, " seeds"], draw: Draw, at_once: int) -> Changes:
-    def one(system: System, parameters: Solution, moves: Bool[Array, ""]) -> Changes:
+def _changes(
+    systems: System,
+    objective: PinnObjective,
+    parameters: Solution,
+    moves: Bool[Array, " seeds"],
+    draw: Draw,
+    known: Known | None,
+    at_once: int,
+) -> tuple[Solution, Array, Solution]:
+    """The changes, how far each goes along the error of the network, and the common one."""
+
+    def one(
+        system: System, objective: PinnObjective, parameters: Solution, moves: Bool[Array, ""], known: Known | None
+    ) -> tuple[Solution, Array, Solution]:
         vector = system.vector(parameters)
         jacobian = system.jacobian(vector)
-        step = corrected(jacobian, -system.from_center(vector)[None], -system.rows(vector)[None])[0]
-        error, common = jnp.where(moves, 0.0, step), jnp.where(moves, step, 0.0)
-        return Changes(jax.vmap(system.tree)(draw(jacobian, error, system.key)), system.tree(common))
+        drawn, amplitudes = draw(jacobian, system.key), draw.amplitudes(system.key)
+        if known is None:
+            step = corrected(jacobian, -system.from_center(vector)[None], -system.rows(vector)[None])[0]
+            drawn = drawn + amplitudes[:, None] * jnp.where(moves, 0.0, step)
+            common = jnp.where(moves, step, 0.0)
+        else:
+            seen = jnp.einsum("kfp,np->nkf", moves_of_fields(system, objective, vector, known.probes), drawn)
+            spread = jnp.sqrt(jnp.mean(draw.spread(seen) ** 2, axis=0))
+            drawn, common = drawn * known.factor(spread), jnp.zeros_like(vector)
+        return jax.vmap(system.tree)(drawn), amplitudes, system.tree(common)
 
-    return over_seeds(one, systems, parameters, moves, at_once=at_once)
+    return over_seeds(one, systems, objective, parameters, moves, known, at_once=at_once)
 
 
 class ExactDraws(Draw):
@@ -121,30 +206,41 @@ class ExactDraws(Draw):
 
     number: int = eqx.field(static=True)
 
-    def __call__(self, jacobian: Float[Array, "m p"], error: Float[Array, " p"], key: PRNGKeyArray) -> Float[Array, "n p"]:
+    def __call__(self, jacobian: Float[Array, "m p"], key: PRNGKeyArray) -> Float[Array, "n p"]:
         m, p = jacobian.shape
-        prior_key, noise_key, error_key = jax.random.split(key, 3)
+        prior_key, noise_key, _ = jax.random.split(key, 3)
         prior = jax.random.normal(prior_key, (self.number, p), jacobian.dtype)
-        drawn = corrected(jacobian, prior, jax.random.normal(noise_key, (self.number, m), jacobian.dtype))
-        return drawn + jax.random.normal(error_key, (self.number, 1), jacobian.dtype) * error
+        return corrected(jacobian, prior, jax.random.normal(noise_key, (self.number, m), jacobian.dtype))
+
+    def amplitudes(self, key: PRNGKeyArray) -> Float[Array, " n"]:
+        return jax.random.normal(jax.random.split(key, 3)[2], (self.number,))
+
+    def spread(self, moves: Float[Array, "n *k"]) -> Float[Array, "*k"]:
+        return jnp.sqrt(jnp.mean(moves**2, axis=0))
 
 
 class Directions(Draw):
     """So many directions d_j that the sum of z_j d_j, z ~ N(0, I), has about the posterior's covariance.
 
     Every direction is a draw of the prior, and every row has a unit vector of its own in the space of z that disturbs its
-    target; these vectors are orthogonal as far as there is room for it. The error is one more direction, the last.
+    target; these vectors are orthogonal as far as there is room for it. The last direction is for the further change alone.
     """
 
     number: int = eqx.field(static=True)
 
-    def __call__(self, jacobian: Float[Array, "m p"], error: Float[Array, " p"], key: PRNGKeyArray) -> Float[Array, "n p"]:
+    def __call__(self, jacobian: Float[Array, "m p"], key: PRNGKeyArray) -> Float[Array, "n p"]:
         m, p = jacobian.shape
         prior_key, noise_key = jax.random.split(key)
         prior = jax.random.normal(prior_key, (self.number, p), jacobian.dtype) / self.number**0.5
         noise = jax.random.normal(noise_key, (self.number, m), jacobian.dtype)
         noise = jnp.linalg.qr(noise)[0] if m <= self.number else noise / jnp.linalg.norm(noise, axis=0)
-        return jnp.concatenate([corrected(jacobian, prior, noise), error[None]])
+        return jnp.concatenate([corrected(jacobian, prior, noise), jnp.zeros((1, p))])
+
+    def amplitudes(self, key: PRNGKeyArray) -> Float[Array, " n"]:
+        return jnp.zeros(self.number + 1).at[-1].set(1.0)
+
+    def spread(self, moves: Float[Array, "n *k"]) -> Float[Array, "*k"]:
+        return jnp.sqrt(jnp.sum(moves**2, axis=0))
 
 
 def corrected(jacobian: Float[Array, "m p"], prior: Float[Array, "n p"], noise: Float[Array, "n m"]) -> Float[Array, "n p"]:

@@ -49,19 +49,32 @@ def _implied(
 ) -> Float[Array, " seeds"]:
     def one(system: System, rest: PinnObjective, tree: Any, probes: Float[Array, "n d"]) -> Float[Array, ""]:
         at = system.vector(tree)
-
-        def fields(parameters: Float[Array, " p"], x: Float[Array, " d"]) -> Float[Array, " fields"]:
-            solution: Solution = eqx.combine(system.tree(parameters), rest.rest)
-            values = solution.variation(x[None])[0]
-            return values if solution.units is None else values / solution.units.scale
-
-        moves = jax.vmap(jax.jacrev(fields), in_axes=(None, 0))(at, probes)
+        moves = moves_of_fields(system, rest, at, probes)
         flat = moves.reshape(-1, at.size)
         regular, rows = Regular.of(system.jacobian(at)), system.rows(at)
         variances = jnp.einsum("np,pn->n", flat, regular.solve(jnp.zeros((len(rows), len(flat))), flat.T))
         error = flat @ regular.solve(-rows, jnp.zeros_like(at))
         squares = jnp.mean((variances + error**2).reshape(moves.shape[:2]), axis=0)
-        variation = jnp.std(jax.vmap(fields, in_axes=(None, 0))(at, probes), axis=0)
+        variation = jnp.std(_fields(system, rest, at, probes), axis=0)
         return jnp.max(jnp.sqrt(squares) / jnp.maximum(variation, 1.0))
 
     return over_seeds(one, systems, rest, parameters, probes)
+
+
+def moves_of_fields(
+    system: System, objective: PinnObjective, at: Float[Array, " p"], probes: Float[Array, "n d"]
+) -> Float[Array, "n fields p"]:
+    """How the fields at some points move with the parameters, in the units of the network."""
+
+    def at_point(parameters: Float[Array, " p"], x: Float[Array, " d"]) -> Float[Array, " fields"]:
+        return _fields(system, objective, parameters, x[None])[0]
+
+    moves: Array = jax.vmap(jax.jacrev(at_point), in_axes=(None, 0))(at, probes)
+    return moves
+
+
+def _fields(
+    system: System, objective: PinnObjective, parameters: Float[Array, " p"], probes: Float[Array, "n d"]
+) -> Float[Array, "n fields"]:
+    solution: Solution = eqx.combine(system.tree(parameters), objective.rest)
+    return solution.dimensionless(probes)

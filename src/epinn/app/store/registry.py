@@ -21,6 +21,7 @@ from ...methods.epinet.paper import Epinet, EpinetNetwork, EpinetSampler, Indexe
 from ...methods.laplace import LinearisedMembers
 from ...methods.vi import VariationalSampler
 from ...posterior.linearised import Linearised
+from ...posterior.own_error import Corrected
 from ...posterior.sampler import FewMembers, Members, Mixture
 
 FORMAT = 2  # of the files that are written now
@@ -31,6 +32,7 @@ CLASSES: dict[str, type[eqx.Module]] = {
     "parts": Parts,
     "pieces": Pieces,
     "lifted": Lifted,
+    "corrected": Corrected,
     "encoding": Encoding,
     "frozen": Frozen,
     "units": Units,

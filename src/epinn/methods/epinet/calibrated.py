@@ -40,14 +40,20 @@ class TangentSampler(Sampler):
         return changed(self.base, jax.tree.map(jnp.add, self.common, along))
 
 
-def solve(pinns: Sequence[Pinn], keys: Keys, dimensions: int, prior_sd: float, progress: Progress) -> list[Posterior]:
+def solve(
+    pinns: Sequence[Pinn], keys: Keys, dimensions: int, prior_sd: float, own_error: bool, progress: Progress
+) -> list[Posterior]:
     """One posterior for each base PINN, with so many `dimensions` of z and a prior of width `prior_sd` on the weights."""
     progress("epinet", 0, 1, {})
-    directions, seconds = posterior_changes(pinns, keys, Directions(dimensions), prior_sd)
+    directions, seconds = posterior_changes(pinns, keys, Directions(dimensions), prior_sd, own_error=own_error)
     progress("epinet", 1, 1, {})
     return [
         Posterior(
-            TangentSampler(pinn.solution, found.common, found.drawn), pinn.problem, "epinet", seconds=seconds / len(pinns)
+            TangentSampler(found.base, found.common, found.drawn),
+            pinn.problem,
+            "epinet",
+            found.diagnostics,
+            seconds=seconds / len(pinns),
         )
         for pinn, found in zip(pinns, directions, strict=True)
     ]

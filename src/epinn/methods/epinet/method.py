@@ -25,7 +25,8 @@ INDEX_DIM = {"calibrated": 256, "paper": 8}  # 256 directions have 4% of scatter
 class EpinetMethod(Method):
     """Settings: the objective (`calibrated` or `paper`), and the dimension of z, by default 256 and 8.
 
-    Of the calibrated kind: the width of the prior on the weights. Of the paper's: sizes of the learnable and the prior network,
+    Of the calibrated kind: the width of the prior on the weights, and whether the error of the network itself is estimated
+    where nothing is noisy. Of the paper's: sizes of the learnable and the prior network,
     prior scale alpha, training, indices per step.
     At most `newton` Gauss-Newton steps follow the epochs, on `newton_indices` indices that stay the same.
     `base` says what the base PINN has been trained on: `all` conditions, or the `physics` alone, in which case the epinet
@@ -40,6 +41,7 @@ class EpinetMethod(Method):
     prior_sd: float | None = None
     objective: str = "calibrated"
     index_dim: int | None = None
+    own_error: bool = True
     hidden: tuple[int, ...] = (32, 32, 32)
     prior_hidden: tuple[int, ...] = (5, 5)
     alpha: float = 0.05
@@ -97,6 +99,7 @@ class EpinetMethod(Method):
 
     def attach(self, pinns: Sequence[Pinn], keys: Keys, progress: Progress) -> list[Posterior]:
         if self.objective == "calibrated":
-            return calibrated.solve(pinns, keys, self.dimensions, prior_width(self.prior_sd, pinns[0]), progress)
+            width = prior_width(self.prior_sd, pinns[0])
+            return calibrated.solve(pinns, keys, self.dimensions, width, self.own_error, progress)
         training = paper.Training(self.descent, self.indices_per_step, self.newton, self.newton_indices, joint=self.train_base)
         return paper.train(pinns, keys, self.shape, training, progress)

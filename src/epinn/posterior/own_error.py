@@ -1,0 +1,221 @@
+"""The error of a network itself, estimated from what it leaves of exact conditions.
+
+A fit that is done has removed from its residuals all that its own weights can remove, so its error lies where they cannot see
+it. Here it is looked for in another, larger space: a layer of random units on top of what the last layer of the network sees,
+and of the coordinates. They are as fine as the network where it is fine (around a shock), and there are several times more
+points than units, so that what is found holds between points too. The coefficients solve the linearised error equation: once
+the error is added, the residuals are to vanish, with whatever the equation makes of that.
+"""
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any, final
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.scipy.linalg import solve_triangular
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from ..derivatives import memory
+from ..derivatives.activation import ACTIVATIONS
+from ..derivatives.composed import Parts
+from ..derivatives.jet import Value, activate, affine, join
+from ..derivatives.lifted import Lifted, gate_of
+from ..derivatives.network import AbstractNetwork, Frozen, Solution
+from ..problem.channel import Channel, residuals
+from ..problem.precision import Exact
+from ..solve.double import cast_like, in_double
+from ..solve.optimise.objective import Objective, Residuals
+from ..solve.optimise.whitened import System
+from ..solve.pinn import Pinn, scales_for
+from ..solve.refine import CANDIDATES, candidates_of, where_most_is_left
+from ..solve.seeds import Keys, one_of, over_seeds, seeds_at_once, stack, unstack
+
+UNKNOWNS = 1536  # coefficients of all fields together
+ROWS = 4  # for every one of them
+FLATTEST, STEEPEST = 0.5, 2.0  # units, by how much they bend over the domain
+RIDGE = 1e-8  # of the size of the Jacobian: nearly parallel units must not cancel each other
+PROBES = 256  # places at which the size of an error is taken
+ROUNDS = (1001, 1002)  # of candidates for points, to fit the error at and to test it at: none that a fit has
+
+
+class Corrected(AbstractNetwork):
+    """A network plus `amplitude` times an estimate of its error, which is zero wherever the network has given values."""
+
+    network: AbstractNetwork
+    weights: Any  # of the random units, frozen, and nothing in a tree of parameters alone
+    biases: Any
+    outer: Any  # the coefficients, fields by units
+    amplitude: Float[Array, "..."]
+
+    def features(self, x: Value) -> Value:
+        return self.network.features(x)
+
+    def __call__(self, x: Value) -> Value:
+        return self.network(x) + self.error(x) * self.amplitude
+
+    def error(self, x: Value) -> Value:
+        """The estimate, in the units of the network."""
+        seen = join([self.network.features(x), x])
+        units = activate(ACTIVATIONS["tanh"], affine(self.weights.content, self.biases.content, seen))
+        found, gate = affine(self.outer.content, None, units), gate_of(self.network, x)
+        return found if gate is None else gate * found
+
+
+class OwnError(eqx.Module):
+    """What is known of the error of a network."""
+
+    network: Corrected  # with amplitude zero: it says what it said before
+    size: Float[Array, " fields"]  # root mean squares, in the units of the network
+    left: Float[Array, ""]  # of the residuals at points that the estimate has not seen, once it is added: the share
+
+    @property
+    def diagnostics(self) -> dict[str, float]:
+        """For whoever judges the band."""
+        return {"own_error_left": float(self.left)}
+
+
+def own_errors(pinns: Sequence[Pinn], keys: Keys) -> list[OwnError] | None:
+    """One for each PINN; None where there is noise, or a tolerance that somebody gave, in which the error has a part already,
+    where fields depend on some coordinates only, and where the matrix does not fit into memory."""
+    first = pinns[0]
+    numbers = _numbers(first)
+    if not (all(map(_is_exact, pinns)) and _sees_everything(first.solution.network) and numbers is not None):
+        return None
+    seen, unseen = ([_fresh(pinn, round, numbers[1]) for pinn in pinns] for round in ROUNDS)
+    probes = stack([probes_of(pinn) for pinn in pinns])
+    solution = stack([pinn.solution for pinn in pinns])
+    at_once = seeds_at_once(24 * numbers[0] ** 2 * ROWS)
+
+    def compute(solution: Solution, *channels: Any) -> OwnError:
+        return _estimated(solution, *channels, probes, keys, numbers[0], at_once)
+
+    found = in_double(compute, solution, tuple(stack(seen)), tuple(stack(unseen)), side=numbers[0])
+    like = jax.tree.map(lambda leaf: jnp.zeros((), jnp.float32) if eqx.is_inexact_array(leaf) else leaf, found)
+    return unstack(cast_like(found, like), len(pinns))
+
+
+def _is_exact(pinn: Pinn) -> bool:
+    exact = all(isinstance(c.precision, Exact) and not c.precision.is_settled for c in pinn.channels)
+    return exact and pinn.has_seen_all and not pinn.problem.parameters
+
+
+def _sees_everything(network: AbstractNetwork) -> bool:
+    """Whether every field depends on all coordinates, so that its error may too."""
+    return not isinstance(network.network if isinstance(network, Lifted) else network, Parts)
+
+
+def _numbers(pinn: Pinn) -> tuple[int, tuple[int, ...]] | None:
+    """How many coefficients there are, and how many points of each channel; None where they do not fit into memory."""
+    now = sum(c.target.size for c in pinn.channels)
+    fields = len(pinn.problem.names.fields)
+    units = max(1, min(UNKNOWNS, CANDIDATES * now // ROWS) // fields)
+    times = min(float(CANDIDATES), max(1.0, ROWS * units * fields / now))
+    points = tuple(round(times * len(c.points)) if c.sampled else len(c.points) for c in pinn.channels)
+    rows = sum(n * c.target.size // len(c.points) for n, c in zip(points, pinn.channels, strict=True))
+    if 24 * (rows + units * fields) * units * fields > memory.available():
+        return None
+    return units * fields, points
+
+
+def _fresh(pinn: Pinn, round: int, numbers: tuple[int, ...]) -> tuple[Channel, ...]:
+    """The conditions at points that the fit has not seen, more of them where more is left."""
+    many = candidates_of(pinn.base, pinn.problem, pinn.points_key, scales_for(pinn.solution, pinn.problem), round)
+    stacked = (tuple(stack([part])) for part in (pinn.channels, many))
+    keys = jax.random.split(jax.random.key(round), 1)
+    numbers = tuple(min(n, len(c.points)) for n, c in zip(numbers, many, strict=True))  # an end of an interval is one point
+    (found,) = unstack(where_most_is_left(*stacked, stack([pinn.solution]), keys, numbers)[0], 1)
+    return tuple(found)
+
+
+def probes_of(pinn: Pinn) -> Float[Array, "n d"]:
+    """Points all over the domain, in the units of the network."""
+    units, points = pinn.solution.units, pinn.problem.domain.points(PROBES, "sobol", key=jax.random.key(0))
+    return jnp.asarray(points if units is None else units.inside(points), float)
+
+
+@final
+class _ErrorObjective(Objective):
+    """The residuals of a network and its error together, as a function of the coefficients of the error."""
+
+    solution: Solution
+
+    def prepare(self, channels: Sequence[Channel]) -> None:
+        return None
+
+    def residuals(
+        self, parameters: Float[Array, "fields units"], channels: Sequence[Channel], prepared: None, key: PRNGKeyArray
+    ) -> Residuals:
+        return residuals(channels, _with_outer(self.solution, parameters))
+
+
+def _with_outer(solution: Solution, outer: Float[Array, "fields units"]) -> Solution:
+    return eqx.tree_at(lambda s: s.network.outer, solution, Frozen(outer))
+
+
+@eqx.filter_jit
+def _estimated(
+    solutions: Solution,
+    seen: tuple[Channel, ...],
+    unseen: tuple[Channel, ...],
+    probes: Float[Array, "seeds n d"],
+    keys: Keys,
+    unknowns: int,
+    at_once: int,
+) -> OwnError:
+    def one(
+        solution: Solution,
+        seen: tuple[Channel, ...],
+        unseen: tuple[Channel, ...],
+        probes: Float[Array, "n d"],
+        key: PRNGKeyArray,
+    ) -> OwnError:
+        points = max((channel.points for channel in seen), key=len)
+        start = _start(solution, points, unknowns, key)
+        nothing = start.network.outer.content
+        objective, like = _ErrorObjective(start), one_of(nothing[None])
+        at = jnp.zeros(nothing.size)
+        system = System(objective, seen, key, None, like)
+        best = _least_squares(system.jacobian(at), -system.rows(at))
+        test = System(objective, unseen, key, None, like)
+        left = jnp.sqrt(jnp.sum(test.rows(best) ** 2) / jnp.maximum(jnp.sum(test.rows(at) ** 2), 1e-300))
+        found = _with_outer(start, system.tree(best))
+        size = jnp.sqrt(jnp.mean((found.dimensionless(probes) - solution.dimensionless(probes)) ** 2, axis=0))
+        silent = dataclasses.replace(found.network, amplitude=jnp.zeros(()))
+        return OwnError(silent, size, left)
+
+    return over_seeds(one, solutions, seen, unseen, probes, keys, at_once=at_once)
+
+
+def _start(solution: Solution, points: Float[Array, "n d"], unknowns: int, key: PRNGKeyArray) -> Solution:
+    """A solution with random units beside it, which have no effect as yet. Features and coordinates enter in units of how much
+    they vary, and with equal shares."""
+    network = solution.network
+    features = jax.vmap(network.features)(points)
+    fields = jax.eval_shape(network, points[0]).shape[-1]
+    units, shares = unknowns // fields, [part.shape[-1] for part in (features, points)]
+    seen = jnp.concatenate([features, points], axis=1)
+    mean, spread = jnp.mean(seen, axis=0), jnp.std(seen, axis=0)
+    share = jnp.concatenate([jnp.full(n, 1 / np.sqrt(max(n, 1))) for n in shares])
+    weight_key, bias_key, steep_key = jax.random.split(key, 3)
+    steep = FLATTEST * (STEEPEST / FLATTEST) ** jax.random.uniform(steep_key, (units, 1))
+    moving = spread > 1e-6 * jnp.max(jnp.abs(seen), axis=0)
+    share = jnp.where(moving, share / jnp.where(moving, spread, 1.0), 0.0)
+    weights = steep * jax.random.normal(weight_key, (units, sum(shares))) * share
+    biases = steep[:, 0] * jax.random.normal(bias_key, (units,)) - weights @ mean
+    outer = jnp.zeros((fields, units))
+    return dataclasses.replace(
+        solution, network=Corrected(network, Frozen(weights), Frozen(biases), Frozen(outer), jnp.ones(()))
+    )
+
+
+def _least_squares(jacobian: Float[Array, "m p"], target: Float[Array, " m"]) -> Float[Array, " p"]:
+    """What minimises |J x - target|^2 with a small ridge, from orthogonal transformations of both at once."""
+    size = jacobian.shape[1]
+    ridge = RIDGE * jnp.linalg.norm(jacobian)
+    above = jnp.concatenate([jacobian, target[:, None]], axis=1)
+    below = jnp.concatenate([ridge * jnp.eye(size), jnp.zeros((size, 1))], axis=1)
+    factor = jnp.linalg.qr(jnp.concatenate([above, below]), mode="r")
+    return solve_triangular(factor[:size, :size], factor[:size, size])
