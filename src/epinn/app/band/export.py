@@ -121,7 +121,8 @@ def _series(files: list[Path], times: np.ndarray) -> bytes:
     collection = ElementTree.SubElement(root, "Collection")
     for file, time in zip(files, times, strict=True):
         ElementTree.SubElement(collection, "DataSet", timestep=repr(float(time)), file=file.name)
-    return ElementTree.tostring(root, encoding="utf-8", xml_declaration=True)
+    content: bytes = ElementTree.tostring(root, encoding="utf-8", xml_declaration=True)
+    return content
 
 
 def _write(path: Path, content: bytes) -> None:
