@@ -6,10 +6,13 @@ their place (`app/plan/vocabulary.py`).
 
 import difflib
 import reprlib
-from collections.abc import Iterable
+import sys
+import warnings
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 FEW = 4  # numbers that a message can show one by one
+OWN = ("epinn", "jaxtyping", "beartype")  # packages whose lines a warning is not about: ours, and those that check its types
 
 
 class EpinnError(Exception):
@@ -25,7 +28,16 @@ class Diverged(EpinnError, ArithmeticError):
 
 
 class EpinnWarning(UserWarning):
-    """Something that makes a result less trustworthy: a fit that is no solution, chains that have not mixed."""
+    """Something that makes a result less trustworthy: a fit that is no solution, chains that have not mixed, lost readings."""
+
+
+def warn(messages: Sequence[str]) -> None:
+    """Every message as a Python warning, at the line of the user's that called epinn."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in OWN:
+        frame, level = frame.f_back, level + 1
+    for text in messages:
+        warnings.warn(text, EpinnWarning, stacklevel=level)
 
 
 def unknown_name(what: str, name: str, known: Iterable[str]) -> InputError:

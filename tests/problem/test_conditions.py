@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from epinn.derivatives.network import Opaque
+from epinn.errors import EpinnWarning
 from epinn.problem.boundary import Boundary, Dirichlet, Neumann, Periodic, Robin
 from epinn.problem.channel import mean_square, residuals
 from epinn.problem.conditions import Constant, Data, Equation, Initial
@@ -391,3 +392,53 @@ def test_given_values_need_points_of_their_own(rejects):
     """Collocation points are drawn, and drawn anew: values for them belong nowhere."""
     with rejects("f", "points"):
         Problem(SQUARE, Equation(lambda u, f: u - f, given={"f": np.zeros(9)}), points=FEW).channels(0)
+
+
+# Measurements from files
+
+
+@pytest.fixture
+def lab(tmp_path):
+    path = tmp_path / "lab.csv"
+    path.write_text("t [min],x [mm],T [degC],dT\n140,200,10,0.1\n150,400,20,0.2\n160,,30,0.3\n170,800,40,0.4\n")
+    return path
+
+
+UNITS = {"x": "m", "t": "h", "T": "K"}
+
+
+def test_a_file_becomes_measurements_in_the_order_of_the_box(lab):
+    with pytest.warns(EpinnWarning, match=r"1 of 4 rows are left out, since 'x' is missing there \(line 4\)") as caught:
+        data = Data.from_file(lab, coordinates=("t", "x"), value="T", sigma="dT", units=UNITS, name="probe")
+    assert caught[0].filename == __file__
+    found = channel(data, SPACETIME)
+    np.testing.assert_allclose(found.points, [[0.2, 140 / 60], [0.4, 2.5], [0.8, 170 / 60]], rtol=1e-6)
+    np.testing.assert_allclose(found.target[:, 0], [283.15, 293.15, 313.15], rtol=1e-6)
+    np.testing.assert_allclose(found.sigma, [0.1, 0.2, 0.4], rtol=1e-6)
+    assert found.name == "probe"
+
+
+def test_sigma_of_a_file_is_a_column_a_number_or_unknown(lab):
+    columns = {"coordinates": ("x", "t"), "value": "T"}
+    assert Data.from_file(lab, **columns).sigma == "unknown"
+    assert Data.from_file(lab, **columns, sigma="unknown").sigma == "unknown"
+    assert Data.from_file(lab, **columns, sigma=0.5).sigma == 0.5
+
+
+def test_sensors_outside_are_named_by_their_lines(lab, rejects):
+    data = Data.from_file(lab, coordinates=("x", "t"), value="T", units={"x": "m", "t": "s"})
+    with rejects("3 of 3", "lines 2, 3, 5", "in t", "units"):
+        channel(data, SPACETIME)
+    kept, judging = data.parted(1 / 3, jax.random.key(0))
+    assert sorted([*kept.lines, *judging.lines]) == [2, 3, 5]
+    with rejects("2 of 3", "rows 0, 2", "the farthest by 4 in x"):
+        channel(Data([[-1.0], [0.5], [5.0]], [0.0, 0.0, 0.0]))
+
+
+def test_wrong_coordinates_and_options_of_a_file(lab, rejects):
+    with rejects("'time'", "coordinates={'x': 'place', 't': 'time'}"):
+        channel(Data([[0.5, 2.5]], [1.0], coordinates=("place", "time")), SPACETIME)
+    with rejects("each of x, t once"):
+        channel(Data.from_file(lab, coordinates="x", value="T"), SPACETIME)
+    with rejects("'fild'", "'field'"):
+        Data.from_file(lab, coordinates=("x", "t"), value="T", fild="T")

@@ -1,12 +1,8 @@
 """Training of one base PINN: what `epinn.fit` is. It is here, since it knows the method that comes next."""
 
-import sys
-import warnings
-from collections.abc import Sequence
-
 from jaxtyping import PRNGKeyArray
 
-from ..errors import Diverged, EpinnWarning
+from ..errors import Diverged, warn
 from ..problem.problem import Problem
 from ..progress import Progress
 from ..solve.config import Base
@@ -14,8 +10,6 @@ from ..solve.optimise.adam import Weights
 from ..solve.pinn import Pinn, fit_seeds
 from .method import Method, check
 from .registry import configured
-
-OWN = ("epinn", "jaxtyping", "beartype")  # packages whose lines a warning is not about: ours, and those that check its types
 
 
 def fit(
@@ -40,12 +34,3 @@ def fit(
         raise Diverged(pinn.failure)
     warn(pinn.warnings)
     return pinn
-
-
-def warn(messages: Sequence[str]) -> None:
-    """Every message as a Python warning, at the line of the user's that called epinn."""
-    frame, level = sys._getframe(1), 2
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in OWN:
-        frame, level = frame.f_back, level + 1
-    for text in messages:
-        warnings.warn(text, EpinnWarning, stacklevel=level - 1)

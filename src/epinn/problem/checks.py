@@ -9,17 +9,38 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from ..errors import EpinnWarning, InputError
+from ..errors import EpinnWarning, InputError, unknown_name
 from .domain import Box
 
+FEW = 3  # rows that a message names one by one
 
-def own_points(points: Any, label: str, domain: Box) -> Float[Array, "n d"]:
-    """The points that the user gave to the condition `label`, one row each: refused where they lie outside the domain."""
+
+def own_points(points: Any, label: str, domain: Box, lines: np.ndarray | None = None) -> Float[Array, "n d"]:
+    """The points that the user gave to the condition `label`, one row each: refused where they lie outside the domain.
+
+    `lines` are those of the file that the points come from, if they do.
+    """
     checked = as_columns(points, label, domain.coordinates)
     outside = ~domain.contains(checked)
     if outside.any():
-        raise InputError(f"{_outside(checked, outside, f'points of {label}', domain)}; enlarge the box or drop them.")
+        found = _outside(checked, outside, f"points of {label}", domain, lines)
+        raise InputError(f"{found}; check their units, enlarge the box or drop them.")
     return jnp.asarray(checked)
+
+
+def in_order(points: Any, coordinates: Sequence[str], label: str, domain: Box) -> Float[np.ndarray, "n d"]:
+    """Points whose columns have names, with the columns in the order of the domain's coordinates."""
+    for name in coordinates:
+        if name not in domain.coordinates:
+            wish = ", ".join(f"{ours!r}: {its!r}" for ours, its in zip(domain.coordinates, coordinates, strict=False))
+            reason = unknown_name("coordinate", name, domain.coordinates)
+            raise InputError(f"{label}: {reason} Columns with other names are given by coordinate, coordinates={{{wish}}} say.")
+    missing = [name for name in domain.coordinates if name not in coordinates]
+    if missing or len(set(coordinates)) < len(coordinates):
+        raise InputError(
+            f"{label} has the coordinates {', '.join(coordinates)}; it must have each of {', '.join(domain.coordinates)} once."
+        )
+    return as_columns(points, label, coordinates)[:, [list(coordinates).index(name) for name in domain.coordinates]]
 
 
 def as_columns(points: Any, label: str, names: Sequence[str]) -> Float[np.ndarray, "n d"]:
@@ -54,9 +75,20 @@ def as_points(points: Any, domain: Box) -> Float[Array | np.ndarray, "n d"]:
     return checked
 
 
-def _outside(points: np.ndarray, outside: np.ndarray, what: str, domain: Box) -> str:
+def _outside(points: np.ndarray, outside: np.ndarray, what: str, domain: Box, lines: np.ndarray | None = None) -> str:
+    """Which points lie outside, where the first is, and how far the farthest is along the coordinate that it is farthest in."""
     first = ", ".join(f"{value:.6g}" for value in points[outside][0])
-    return f"{outside.sum()} of {len(points)} {what} lie outside the domain, the first at ({first}); the box is {domain}"
+    lower, upper = np.asarray(domain.lower), np.asarray(domain.upper)
+    beyond = np.max(np.maximum(lower - points, points - upper), axis=0)
+    axis = int(np.argmax(beyond / (upper - lower)))
+    rows = np.flatnonzero(outside) if lines is None else lines[outside]
+    kind = "row" if lines is None else "line"
+    more = f" and {len(rows) - FEW} more" if len(rows) > FEW else ""
+    named = f"{kind}{'s' if len(rows) > 1 else ''} {', '.join(str(row) for row in rows[:FEW])}{more}"
+    return (
+        f"{len(rows)} of {len(points)} {what} lie outside the domain ({named}), the first at ({first}), "
+        f"{'the farthest ' if len(rows) > 1 else ''}by {beyond[axis]:.3g} in {domain.coordinates[axis]}; the box is {domain}"
+    )
 
 
 def as_numbers(values: Any, what: str) -> np.ndarray:

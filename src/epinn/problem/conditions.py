@@ -9,9 +9,11 @@ import jax
 import numpy as np
 from jaxtyping import Float, PRNGKeyArray
 
-from ..errors import InputError
+from ..errors import InputError, unknown_name, warn
+from ..tables.measurements import read_measurements
+from ..tables.units import Units
 from .channel import Channel, Kind
-from .checks import as_columns, own_points
+from .checks import as_columns, in_order, own_points
 from .condition import Condition, Sigma, Target, make_channel, of_field
 from .context import Context
 from .domain import TIME, Box
@@ -102,7 +104,9 @@ class Initial(Condition):
 class Data(Condition):
     """Measurements of a field, or of any `operator` of it, at points: `Data(x, u, sigma=0.1)`.
 
-    A sigma that is not said is unknown. Measurements that are `held_out` are not trained on: they judge the band.
+    A sigma that is not said is unknown. Measurements that are `held_out` are not trained on: they judge the band. Where the
+    columns of the points are not in the order of the box, `coordinates` says which is which. `from_file` reads all of it from
+    a file; `lines` are then those of the file, which messages name.
     """
 
     kind: ClassVar[Kind] = "data"
@@ -110,8 +114,43 @@ class Data(Condition):
     values: Any
     sigma: Sigma = field(default="unknown", kw_only=True)
     held_out: bool = field(default=False, kw_only=True)
+    coordinates: Sequence[str] | None = field(default=None, kw_only=True)
+    lines: Any = field(default=None, kw_only=True)
     field: str | None = None
     operator: Callable[..., Any] | None = None
+
+    @classmethod
+    def from_file(
+        cls,
+        file: Any,
+        *,
+        coordinates: Mapping[str, str] | Sequence[str],
+        value: str,
+        sigma: float | str | None = None,
+        units: Units | None = None,
+        sheet: str | None = None,
+        keep_copies: bool = False,
+        **options: Any,
+    ) -> "Data":
+        """Measurements from a file: CSV, Excel, Parquet, NetCDF or MAT.
+
+        `coordinates` are columns named like the coordinates, `("x", "t")`, or columns by coordinate, `{"x": "position"}`.
+        `sigma` is a column, or a number in the units of the problem; without it the noise is unknown. `units` says what the
+        problem wants, `{"x": "m", "T": "K"}`; what a column has is in its header, `T [degC]`, or said: `{"x": ("mm", "m")}`.
+        Rows with missing values, and exact copies of others, are left out with an `EpinnWarning`. `sheet` is one of Excel's.
+        All else is as for `Data`: `field`, `operator`, `name`, `held_out`.
+        """
+        known = {f.name for f in dataclasses.fields(cls)} - {"points", "values", "lines"}
+        for name in options:
+            if name not in known:
+                raise unknown_name("argument of Data.from_file", name, known | {"value", "units", "sheet", "keep_copies"})
+        column = sigma if isinstance(sigma, str) and sigma != "unknown" else None
+        found = read_measurements(
+            file, coordinates=coordinates, value=value, sigma=column, units=units, sheet=sheet, keep_copies=keep_copies
+        )
+        warn(found.notes)
+        noise = ("unknown" if sigma is None else sigma) if found.sigma is None else found.sigma
+        return cls(found.points, found.values, sigma=noise, coordinates=found.coordinates, lines=found.lines, **options)
 
     @property
     def what(self) -> str:
@@ -123,7 +162,9 @@ class Data(Condition):
 
     def channel(self, context: Context, key: PRNGKeyArray) -> Channel:
         operator = self.operator or Derivatives(context.field_name(self.field), ((),))
-        return make_channel(self, context, operator, self.values, own_points(self.points, self.label, context.domain))
+        label, domain = self.label, context.domain
+        points = self.points if self.coordinates is None else in_order(self.points, self.coordinates, label, domain)
+        return make_channel(self, context, operator, self.values, own_points(points, label, domain, self.lines))
 
     def parted(self, share: float, key: PRNGKeyArray) -> "tuple[Data, Data]":
         """These measurements without a random share of them, and that share, held out."""
@@ -134,7 +175,8 @@ class Data(Condition):
         def part(chosen: np.ndarray) -> Data:
             one_each = self.sigma is not None and np.ndim(self.sigma) > 0
             sigma: Sigma = np.asarray(self.sigma)[chosen] if one_each else self.sigma
-            return replace(self, points=points[chosen], values=values[chosen], sigma=sigma)
+            lines = None if self.lines is None else np.asarray(self.lines)[chosen]
+            return replace(self, points=points[chosen], values=values[chosen], sigma=sigma, lines=lines)
 
         held_out = replace(part(np.sort(order[:number])), held_out=True, name=self.label + HELD_OUT)
         return part(np.sort(order[number:])), held_out

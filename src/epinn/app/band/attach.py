@@ -5,9 +5,9 @@ from typing import Any
 
 from jaxtyping import PRNGKeyArray
 
+from ...errors import warn
 from ...methods import configured
 from ...methods.attach import attach_prepared, prepared
-from ...methods.fit import warn
 from ...methods.method import Method
 from ...problem.problem import Problem
 from ...progress import Progress
