@@ -40,6 +40,7 @@ DEEPEST = 100  # expressions inside each other; every further term of a sum is o
 MOST = 1000  # expressions in all, with those that definitions stand for
 HIGHEST_POWER = 64
 HIGHEST_ORDER = 6  # of a derivative, those inside it included: each doubles the work, or more
+SLOPES = 32  # derivatives of expressions in all: each runs what is before it again
 LARGEST, SMALLEST = 1e37, 1e-37  # numbers that single precision has
 WHERE = "where"
 MEANT = {  # what people write or paste, and what is read
@@ -105,6 +106,11 @@ class Parser:
         except (ValueError, MemoryError, RecursionError):
             self.refuse(self.begin, "this cannot be read")
         found = self._read(tree, DEEPEST)
+        if (
+            sum(len(one.along) for one in found.every() if isinstance(one, Derivative) and not isinstance(one.of, Name))
+            > SLOPES
+        ):
+            self.refuse(self.begin, f"more than {SLOPES} derivatives of expressions are asked for; write some of them out")
         for one in found.every():
             if isinstance(one, Number) and one.number and not SMALLEST <= abs(one.number) <= LARGEST:
                 self.refuse(self.begin, f"the number {one.number:g} has too large an exponent; choose other units")

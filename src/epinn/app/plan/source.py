@@ -25,6 +25,7 @@ class Source:
     content: Problem | Callable[..., Problem]
     spec: str  # how to find it again, from anywhere
     fingerprint: str = ""  # of the user's file, to notice when it changes
+    notes: tuple[str, ...] = ()  # what was left out of the user's files
 
     def default_noise(self) -> float | None:
         """The noise level when none is asked for; None for a problem that has no such notion."""
@@ -63,7 +64,7 @@ def find(spec: str) -> Source:
         return Source(spec, SHIPPED[spec], spec)
     if spec.endswith(".toml"):
         document = read_document(Path(spec))
-        return Source(Path(spec).stem, document.problem, str(Path(spec).resolve()), document.fingerprint)
+        return Source(Path(spec).stem, document.problem, str(Path(spec).resolve()), document.fingerprint, document.notes)
     path, _, name = (spec, "", "") if spec.endswith(".py") else spec.rpartition(":")
     if not path.endswith(".py"):
         raise InputError(f"{unknown_name('problem', spec, SHIPPED)} Your own is path/to/file.toml or path/to/file.py:name.")

@@ -35,6 +35,7 @@ def understood(plan: Plan) -> list[Row]:
         *_fields(problem, scales),
         *_conditions(problem, scales),
         *(("unknown", _unknown(name, unknown)) for name, unknown in problem.parameters.items()),
+        *(("note", note) for note in plan.source.notes),
         *_notes(problem, scales),
     ]
 

@@ -106,7 +106,8 @@ class Reader:
         def read(value: Any) -> str:
             parts = [part.partition("=") for part in text(value).split(",")]
             return ", ".join(
-                f"{name.strip()}={table.number(end)!r}" if sign and end.strip() else name.strip() for name, sign, end in parts
+                f"{name.strip()}={table.number(end):.12g}" if sign and end.strip() else name.strip()
+                for name, sign, end in parts
             )
 
         found: str | None = table.take("on", read)

@@ -2,6 +2,7 @@
 
 import hashlib
 import tomllib
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,7 +11,7 @@ from typing import Any
 
 from ....derivatives.formula import Formulas
 from ....derivatives.parsing import Words
-from ....errors import InputError, unknown_name
+from ....errors import EpinnWarning, InputError, unknown_name
 from ....problem.condition import Condition
 from ....problem.conditions import Constant
 from ....problem.context import Points
@@ -35,10 +36,11 @@ LARGEST = 2**20  # bytes of a file; measurements have files of their own
 
 @dataclass(frozen=True)
 class Document:
-    """A problem and the digest of everything it was read from."""
+    """A problem, the digest of everything it was read from, and notes for whoever uses it."""
 
     problem: Problem
     fingerprint: str
+    notes: tuple[str, ...]
 
 
 def read_document(path: Path) -> Document:
@@ -48,11 +50,14 @@ def read_document(path: Path) -> Document:
         for section in content:
             if section not in (*SECTIONS, *CONDITIONS):
                 raise unknown_name("table", section, (*SECTIONS, *CONDITIONS))
-    problem = _Builder(content, path).problem()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", EpinnWarning)
+        problem = _Builder(content, path).problem()
+    notes = tuple(str(one.message) for one in caught if issubclass(one.category, EpinnWarning))
     digest = hashlib.sha256(path.read_bytes())
     for file in _files(content, path.parent):
         digest.update(file.read_bytes())
-    return Document(problem, digest.hexdigest()[:16])
+    return Document(problem, digest.hexdigest()[:16], notes)
 
 
 def _load(path: Path) -> dict[str, Any]:

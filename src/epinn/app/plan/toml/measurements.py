@@ -17,9 +17,15 @@ UNKNOWN = "unknown"  # noise that is to be inferred
 def read_data(reader: Reader, content: Any, place: str, folder: Path) -> Data:
     """The measurements of one table."""
     table = Table(content, place, reader.constants)
-    columns = table.need("columns", lambda value: _columns(value, table), "{ t = [0, 1], T = [20, 19] }")
+    columns = table.take("columns", lambda value: _columns(value, table))
+    file = table.take("file", text)
+    if (columns is None) == (file is None):
+        table.fail(
+            'measurements are in a file, as in file = "lab.csv", or in columns, as in columns = { t = [0, 1], T = [9, 8] }'
+        )
     value = table.need("value", text, '"T"')
-    coordinates = table.take("coordinates", lambda given: _coordinates(given, reader.words.coordinates), None)
+    known = reader.words.coordinates
+    of = table.take("coordinates", lambda given: _coordinates(given, known), {name: name for name in known})
     sigma = table.take("sigma", lambda given: given if isinstance(given, str) else table.number(given), UNKNOWN)
     options = {
         "field": table.take("field", reader.field),
@@ -29,10 +35,25 @@ def read_data(reader: Reader, content: Any, place: str, folder: Path) -> Data:
     }
     if options["operator"] is None and options["field"] is None and value in (reader.words.fields or ()):
         options["field"] = value
+    reading = {} if file is None else _of_files(table)
     table.end()
-    of = coordinates or {name: name for name in reader.words.coordinates}
     with at(place):
-        return _from_columns(columns, of, value, sigma, options)
+        if columns is not None:
+            return _from_columns(columns, of, value, sigma, options)
+        return Data.from_file(folder / file, coordinates=of, value=value, sigma=sigma, **options, **reading)
+
+
+def _of_files(table: Table) -> dict[str, Any]:
+    """What is said of files alone."""
+    units = table.take("units", _units, {})
+    return {"units": units, "sheet": table.take("sheet", text), "keep_copies": table.take("keep_copies", flag, False)}
+
+
+def _units(value: Any) -> dict[str, Any]:
+    """Those of the problem by column, `{ t = "s" }`, or what the file has and what the problem has, `{ t = ["min", "s"] }`."""
+    if not isinstance(value, Mapping):
+        raise InputError(f'units are a table, as in {{ t = "s" }} or {{ t = ["min", "s"] }}, not {shown(value)}.')
+    return {name: tuple(names(one)) if isinstance(one, list) else text(one) for name, one in value.items()}
 
 
 def _from_columns(
