@@ -154,7 +154,7 @@ WRONG = {  # text, column, words of the message
     "u, k": (1, "no meaning"),
     "sin(*x)": (1, "argument"),
     "u.x # u": (5, "outside the quotes"),
-    "'u'": (1, "no meaning"),
+    "u'": (2, "u.xx"),
     "u; k": (2, "no meaning"),
     "κ * u": (1, "κ"),
     "-" * 500 + "u": (101, "inside each other"),

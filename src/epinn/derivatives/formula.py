@@ -12,6 +12,8 @@ from ..errors import InputError, shown
 from .expression import FUNCTIONS, Arithmetic, Expression, Number
 from .parsing import CONSTANTS, WHERE, Parser, Words
 
+SIGN = r"(?<![<>=!])=(?!=)"  # the = of an equation, which is no part of a comparison
+
 
 @dataclass(frozen=True)
 class Formula:
@@ -46,13 +48,17 @@ class Formulas:
 
 def read_formula(text: str, words: Words) -> Formula:
     """An expression: `"sin(pi * x)"`."""
-    return Formula(text.strip(), Parser(text, words).read(0, len(text)))
+    parser = Parser(text, words)
+    sign = re.search(SIGN, text)
+    if sign:
+        parser.refuse(sign.start(), "there is no = in a value")
+    return Formula(text.strip(), parser.read(0, len(text)))
 
 
 def read_equation(text: str, words: Words) -> Formula:
     """An equation as what must be zero: both sides, `"u.t = nu * u.xx"`, or one, `"u.t - nu * u.xx"`."""
     reader = Parser(text, words)
-    signs = [found.start() for found in re.finditer(r"(?<![<>=!])=(?!=)", text)]
+    signs = [found.start() for found in re.finditer(SIGN, text)]
     if not signs:
         return Formula(text.strip(), reader.read(0, len(text)))
     if len(signs) > 1:

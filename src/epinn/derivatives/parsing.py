@@ -43,6 +43,7 @@ HIGHEST_ORDER = 6  # of a derivative, those inside it included: each doubles the
 SLOPES = 32  # derivatives of expressions in all: each runs what is before it again
 LARGEST, SMALLEST = 1e37, 1e-37  # numbers that single precision has
 WHERE = "where"
+QUOTED = 80  # characters of a formula that messages show in full
 MEANT = {  # what people write or paste, and what is read
     "^": "write ** for a power",
     "−": "this is no minus sign of the keyboard; write -",
@@ -50,6 +51,8 @@ MEANT = {  # what people write or paste, and what is read
     "·": "write * for a product",
     "×": "write * for a product",
     "÷": "write / for a quotient",
+    "'": "write u.x and u.xx for derivatives along x",
+    "∂": "write u.x and u.xx for derivatives along x",
     "#": "put remarks outside the quotes",
     "[": "use round brackets",
     "{": "use round brackets",
@@ -88,7 +91,8 @@ class Parser:
                 self.refuse(place, f"{letter!r} has no meaning in a formula")
 
     def refuse(self, place: int, reason: str) -> NoReturn:
-        raise InputError(f"column {place + 1} of {shown(self.text)}: {reason}{'' if reason.endswith('?') else '.'}")
+        quoted = repr(self.text) if len(self.text) <= QUOTED else shown(self.text)
+        raise InputError(f"column {place + 1} of {quoted}: {reason}{'' if reason.endswith('?') else '.'}")
 
     def read(self, begin: int, end: int) -> Expression:
         """The expression between two places of the text."""
@@ -106,15 +110,17 @@ class Parser:
         except (ValueError, MemoryError, RecursionError):
             self.refuse(self.begin, "this cannot be read")
         found = self._read(tree, DEEPEST)
-        if (
-            sum(len(one.along) for one in found.every() if isinstance(one, Derivative) and not isinstance(one.of, Name))
-            > SLOPES
-        ):
+        self._check(found)
+        return found
+
+    def _check(self, found: Expression) -> None:
+        """What can be said of a whole expression only."""
+        slopes = [one for one in found.every() if isinstance(one, Derivative) and not isinstance(one.of, Name)]
+        if sum(len(one.along) for one in slopes) > SLOPES:
             self.refuse(self.begin, f"more than {SLOPES} derivatives of expressions are asked for; write some of them out")
         for one in found.every():
             if isinstance(one, Number) and one.number and not SMALLEST <= abs(one.number) <= LARGEST:
                 self.refuse(self.begin, f"the number {one.number:g} has too large an exponent; choose other units")
-        return found
 
     def _explain(self, error: SyntaxError) -> NoReturn:
         place = self.begin + max((error.offset or 1) - 1, 0)
@@ -146,7 +152,7 @@ class Parser:
             case ast.Constant(value=int() | float() as number) if not isinstance(number, bool):
                 return self._checked(node, lambda: float(number))
             case ast.Name(id=name):
-                return self._named(node, name)
+                return self._named(node, name, deeper)
             case ast.UnaryOp(op=ast.UAdd(), operand=of):
                 return self._read(of, deeper - 1)
             case ast.UnaryOp(op=ast.USub(), operand=of):
@@ -154,8 +160,8 @@ class Parser:
                 return Number(-read.number) if isinstance(read, Number) else Negative(read)
             case ast.BinOp():
                 return self._arithmetic(node, deeper - 1)
-            case ast.Attribute(value=of, attr=letters):
-                return self._derivative(node, self._read(of, deeper - 1), letters)
+            case ast.Attribute(value=of):
+                return self._derivative(node, self._read(of, deeper - 1))
             case ast.Call():
                 return self._call(node, deeper - 1)
             case ast.Compare() | ast.BoolOp():
@@ -172,10 +178,12 @@ class Parser:
             self.refuse(self._place(node), "this is not a finite number")
         return Number(float(number))
 
-    def _named(self, node: ast.AST, name: str) -> Expression:
+    def _named(self, node: ast.AST, name: str, deeper: int) -> Expression:
         if name in self.words.definitions:
             meant = self.words.definitions[name]
             self._count(node, sum(1 for _ in meant.every()))
+            if _depth(meant) > deeper:
+                self.refuse(self._place(node), f"with {name} there are more than {DEEPEST} expressions inside each other")
             return meant
         if name in (*self.words.coordinates, *self.words.unknowns, *(self.words.fields or ())):
             return Name(name)
@@ -186,11 +194,16 @@ class Parser:
         if name.startswith("_") or "__" in name:
             self.refuse(self._place(node), f"{shown(name)} is no name that can be read")
         if self.words.fields is not None:
-            self._unknown(node, "name", name, self.words.known())
+            self._unknown(node, "name", name, self.words.known(), f"say whether {name} is an unknown, a constant or a field")
         return Name(name)
 
-    def _unknown(self, node: ast.AST, what: str, name: str, known: Collection[str]) -> NoReturn:
-        self.refuse(self._place(node), str(unknown_name(what, name, known)).rstrip("."))
+    def _unknown(self, node: ast.AST, what: str, name: str, known: Collection[str], otherwise: str) -> NoReturn:
+        """Refuse a name: as a derivative in another notation, with the nearest that is known, or with what to do `otherwise`."""
+        of, _, letters = name.partition("_")
+        if letters and of in known and set(letters) <= set("".join(self.words.coordinates)):
+            self.refuse(self._place(node), f"the derivative {name} is written {of}.{letters}")
+        reason = str(unknown_name(what, name, known)).rstrip(".")
+        self.refuse(self._place(node), reason if reason.endswith("?") else f"there is no {what} {name!r}; {otherwise}")
 
     def _arithmetic(self, node: ast.BinOp, deeper: int) -> Expression:
         symbols: dict[type, str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Pow: "**"}
@@ -205,10 +218,11 @@ class Parser:
             self.refuse(self._place(node.right), "this divides by zero")
         return Arithmetic(symbol, left, right)
 
-    def _derivative(self, node: ast.Attribute, of: Expression, letters: str) -> Expression:
-        place, words = self._place(node), self.words
+    def _derivative(self, node: ast.Attribute, of: Expression) -> Expression:
+        place, words, letters = self._place(node), self.words, node.attr
         if isinstance(of, Number):
-            self.refuse(place, "a number has no derivatives")
+            named = node.value.id if isinstance(node.value, ast.Name) else "this"
+            self.refuse(place, f"{named} is a number, which has no derivatives")
         if isinstance(of, Name) and of.name in (*words.coordinates, *words.unknowns):
             self.refuse(place, f"{of.name} has no derivatives; fields have, and expressions in brackets")
         if not words.coordinates or letters.startswith("_"):
@@ -225,13 +239,16 @@ class Parser:
 
     def _call(self, node: ast.Call, deeper: int) -> Expression:
         place = self._place(node)
+        if isinstance(node.func, ast.Attribute) and node.func.attr in FUNCTIONS:
+            self.refuse(place, f"write {node.func.attr}(...) alone")
         if not isinstance(node.func, ast.Name):
             self.refuse(place, "this is followed by brackets as if it were a function; is a * missing in front of them?")
         name, number = node.func.id, len(node.args)
         if name in self.words.known():
             self.refuse(place, f"{name} is no function; write {name} alone, or {name} * (...) for a product")
         if name != WHERE and name not in FUNCTIONS:
-            self._unknown(node, "function", name, [*FUNCTIONS, WHERE])
+            derivative = f"derivatives are written u.{(*self.words.coordinates, 'x')[0]}, and functions are"
+            self._unknown(node, "function", name, [*FUNCTIONS, WHERE], f"{derivative} {', '.join((*FUNCTIONS, WHERE))}")
         wanted = 3 if name == WHERE else FUNCTIONS[name].arguments
         if number != wanted or node.keywords or any(isinstance(one, ast.Starred) for one in node.args):
             self.refuse(place, f"{name} takes {wanted} argument{'s' * (wanted > 1)} between its brackets")
@@ -261,3 +278,8 @@ def _order(expression: Expression) -> int:
     """How often is differentiated, along the path on which it is most."""
     own = len(expression.along) if isinstance(expression, Derivative) else 0
     return own + max(map(_order, expression.parts), default=0)
+
+
+def _depth(expression: Expression) -> int:
+    """How many expressions are inside each other."""
+    return 1 + max(map(_depth, expression.parts), default=0)

@@ -1,7 +1,9 @@
 """Problems as TOML files: the problem that is written in Python, or one line with file and table."""
 
 import random
+import re
 import string
+from pathlib import Path
 
 import jax
 import jax.numpy as jnp
@@ -18,6 +20,8 @@ from epinn.derivatives.network import Opaque
 from epinn.problem.channel import residuals
 
 pytestmark = pytest.mark.usefixtures("quick_compile")
+
+GUIDE = Path(__file__).parents[4] / "docs" / "guide.md"
 
 COOLING = """
 name = "cup of tea"
@@ -248,6 +252,16 @@ def test_a_run_is_found_again_unless_a_file_of_it_has_changed(read, tmp_path, re
         Plan.from_description(description)
 
 
+def test_the_example_of_the_guide_is_read(read, tmp_path):
+    pytest.importorskip("pint")
+    (example,) = re.findall(r"^```toml\n(.*?)^```$", GUIDE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    (tmp_path / "tea.csv").write_text("time,T\n0,80\n60,25\n")
+    problem = read(example)
+    points, values = problem.sensors("T")
+    assert np.allclose(points[:, 0], [0, 3600])
+    assert np.allclose(values, [353.15, 298.15])
+
+
 EQUATION = '[[equation]]\nexpression = "u.t = k * u.xx"\n'
 HEAT = "[domain]\nx = [0, 1]\nt = [0, 2]\n[unknowns]\nk = 1\n"
 
@@ -298,6 +312,17 @@ MISTAKES = {  # text, and words of the message
     ),
     "a list for a table": (HEAT.replace("k = 1", "") + "[constants]\nc = [1]\n" + EQUATION, ("[constants], c", "number")),
     "no exact for a field": (HEAT + EQUATION + "[exact]\nv = 'x'", ("[exact]", "u is missing")),
+    "a name that is said nowhere": (HEAT + '[[equation]]\nexpression = "u.t = D * u.xx"', ("column 7", "'D'", "a constant")),
+    "an index for a derivative": (
+        HEAT + '[fields]\nu = {}\n[[equation]]\nexpression = "u_t = k * u_xx"',
+        ("column 1", "u_t is written u.t"),
+    ),
+    "an unknown that is nowhere": (HEAT + '[[equation]]\nexpression = "u.t = u.xx"', ("unknown k", "in no equation")),
+    "an = in a value": (HEAT + EQUATION + '[[boundary]]\nvalue = "u = 0"', ("[[boundary]], value", "column 3", "no =")),
+    "too many points": (HEAT + EQUATION + "[points]\ncollocation = 1000000000", ("[points], collocation", "10000000")),
+    "too high an order": (HEAT + EQUATION + "[[initial]]\nvalue = 0\norder = 300", ("[[initial]], order", "6")),
+    "settings": (HEAT + EQUATION + "[settings]\nepochs = 3", ("--set",)),
+    "an equation that is a number": ("equation = 3\n" + HEAT, ("[[equation]], expression", "quotes")),
     "points that are none": (HEAT + EQUATION + "[points]\ncollocation = -3", ("[points], collocation", "-3")),
     "nothing": ("", ("[domain]",)),
 }

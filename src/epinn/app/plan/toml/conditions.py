@@ -11,7 +11,7 @@ from ....errors import InputError, shown, unknown_name
 from ....problem.boundary import Boundary, Dirichlet, Neumann, Periodic, Robin
 from ....problem.condition import Condition
 from ....problem.conditions import Equation, Initial
-from .tables import Table, flag, text, whole
+from .tables import Table, flag, names, order, text
 
 
 @dataclass(frozen=True)
@@ -34,9 +34,9 @@ class Reader:
 
     def initial(self, content: Any, place: str) -> Condition:
         table = self.table(content, place, "value")
-        target, order = table.need("value", self.target, '"sin(pi * x)"'), table.take("order", whole, 0)
+        target, of_order = table.need("value", self.target, '"sin(pi * x)"'), table.take("order", order, 0)
         made = Initial(
-            target, table.take("field", self.field), order, hard=table.take("hard", flag, True), **self.options(table)
+            target, table.take("field", self.field), of_order, hard=table.take("hard", flag, True), **self.options(table)
         )
         table.end()
         return made
@@ -104,7 +104,7 @@ class Reader:
         """Faces, with constants in their places as numbers: "x = L"."""
 
         def read(value: Any) -> str:
-            parts = [part.partition("=") for part in text(value).split(",")]
+            parts = [part.partition("=") for one in names(value) for part in one.split(",")]
             return ", ".join(
                 f"{name.strip()}={table.number(end):.12g}" if sign and end.strip() else name.strip()
                 for name, sign, end in parts
@@ -135,7 +135,7 @@ def _robin(reader: Reader, table: Table) -> Condition:
 
 def _periodic(reader: Reader, table: Table) -> Condition:
     along = table.need("along", text, '"x"')
-    return Periodic(along, table.take("order", whole, 1), table.take("field", reader.field), **reader.options(table))
+    return Periodic(along, table.take("order", order, 1), table.take("field", reader.field), **reader.options(table))
 
 
 def _expression(reader: Reader, table: Table) -> Condition:

@@ -31,6 +31,8 @@ from .vocabulary import (
     recognised_fields,
 )
 
+EXAMPLE = '"u.t = nu * u.xx"'
+ELSEWHERE = ("method", "methods", "settings", "set", "base", "preset", "seed", "seeds", "noise")  # options of the command line
 LARGEST = 2**20  # bytes of a file; measurements have files of their own
 
 
@@ -48,6 +50,10 @@ def read_document(path: Path) -> Document:
     content = _load(path)
     with at(str(path)):
         for section in content:
+            if section in ELSEWHERE:
+                raise InputError(
+                    f"{section} belongs to the command, not to the problem: see --method, --set and epinn run --help."
+                )
             if section not in (*SECTIONS, *CONDITIONS):
                 raise unknown_name("table", section, (*SECTIONS, *CONDITIONS))
     with warnings.catch_warnings(record=True) as caught:
@@ -108,8 +114,8 @@ class _Builder:
         if "fields" in self.content:
             return read_fields(self.content["fields"], self._place("fields"), self.domain.coordinates)
         pairs = tables(self.content.get("equation", []), "equation", str(self.path))
-        written = [(place, one.get("expression") if isinstance(one, Mapping) else one) for place, one in pairs]
-        equations = [(place, one) for place, one in written if isinstance(one, str)]
+        alone = [(place, {"expression": one} if isinstance(one, str | int | float) else one) for place, one in pairs]
+        equations = [(place, Table(one, place).need("expression", text, EXAMPLE)) for place, one in alone]
         return recognised_fields(equations, self._words(None), str(self.path)), FieldTraits()
 
     def _check_names(self) -> None:
@@ -136,6 +142,8 @@ class _Builder:
             places[kind] = [place for place, _ in pairs]
             slots[kind] = [readers[kind](one, place) for place, one in pairs]
         exact, points = self._exact(), self._points()
+        with at(f"{self.path}, name"):
+            name = text(self.content.get("name", self.path.stem))
         with at(str(self.path)):
             made = Problem(
                 domain=self.domain,
@@ -146,9 +154,11 @@ class _Builder:
                 unknowns=self.unknowns,
                 exact=exact,
                 points=points,
-                name=text(self.content.get("name", self.path.stem)),
+                name=name,
             )
         _check(made, places)
+        with at(str(self.path)):
+            _check_all_are_used(made)
         return made
 
     def _points(self) -> Points:
@@ -176,3 +186,12 @@ def _check(problem: Problem, places: Mapping[str, Sequence[str]]) -> None:
             with at(place):
                 condition.channel(problem.context, as_key(0))
     problem.check()
+
+
+def _check_all_are_used(problem: Problem) -> None:
+    """Refuse fields and unknowns that stand in no condition: nothing would be learned of them."""
+    used = {name for channel in (*problem.channels(0), *problem.held_out()) for name in channel.operator.arguments}
+    for what, every in (("field", problem.fields), ("unknown", problem.unknowns)):
+        for name in every:
+            if name not in used:
+                raise InputError(f"the {what} {name} is in no equation or condition; use it there, or leave it out.")

@@ -72,7 +72,9 @@ def _from_columns(
 def _columns(value: Any, table: Table) -> dict[str, np.ndarray]:
     """Columns of numbers, all of one length."""
     found = {}
-    for name, numbers in Table(value, table.place).items():
+    if not isinstance(value, Mapping):
+        raise InputError(f"columns are a table, as in {{ t = [0, 1], T = [9, 8] }}, not {shown(value)}.")
+    for name, numbers in value.items():
         if not isinstance(numbers, list) or not numbers:
             raise InputError(f"the column {name} must be a list of numbers, not {shown(numbers)}.")
         with at(name):

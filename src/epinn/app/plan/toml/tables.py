@@ -7,9 +7,11 @@ from typing import Any, TypeVar
 
 from ....derivatives.expression import Expression
 from ....derivatives.formula import read_number
+from ....derivatives.parsing import HIGHEST_ORDER
 from ....errors import InputError, shown, unknown_name
 
 T = TypeVar("T")
+MOST = 10_000_000  # of anything that is counted
 
 
 @contextlib.contextmanager
@@ -57,10 +59,6 @@ class Table:
         found: T = self.take(key, read)
         return found
 
-    def items(self) -> list[tuple[str, Any]]:
-        """All keys that are left, with their values."""
-        return list(self._left.items())
-
     def number(self, value: Any) -> float:
         """A finite number, or text that gives one: "2 * pi"."""
         return as_number(value, self.constants)
@@ -88,10 +86,16 @@ def _is_finite(value: float) -> bool:
         return False
 
 
-def whole(value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**31:
-        raise InputError(f"this must be a whole number, not {shown(value)}.")
+def whole(value: Any, most: int = MOST) -> int:
+    """A whole number that is not absurd."""
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= most:
+        raise InputError(f"this must be a whole number up to {most}, not {shown(value)}.")
     return value
+
+
+def order(value: Any) -> int:
+    """The order of a derivative."""
+    return whole(value, HIGHEST_ORDER)
 
 
 def text(value: Any) -> str:

@@ -14,6 +14,7 @@ from ....problem.shorthand import Normal, Unknown
 from .tables import Table, as_number, at, flag, names, text, whole
 
 SECTIONS = ("name", "domain", "unknowns", "constants", "definitions", "fields", "points", "exact")
+WIDEST = 10_000  # units of a layer
 CONDITIONS = ("equation", "boundary", "initial", "data")
 
 
@@ -92,7 +93,9 @@ def recognised_fields(equations: Iterable[tuple[str, str]], words: Words, file: 
         with at(place):
             found += read_equation(equation, words).expression.differentiated()
     if not found:
-        raise InputError(f"{file}: no equation has a derivative, as in u.xx; fields without derivatives are named in [fields].")
+        raise InputError(
+            f"{file}: no equation has a derivative; du/dx is written u.x, and a field without derivatives is named in [fields]."
+        )
     return list(dict.fromkeys(found))
 
 
@@ -121,7 +124,7 @@ def read_fields(content: Any, place: str, coordinates: Sequence[str]) -> tuple[l
 
 
 def _widths(value: Any) -> list[int]:
-    return [whole(one) for one in (value if isinstance(value, list) else [value])]
+    return [whole(one, WIDEST) for one in (value if isinstance(value, list) else [value])]
 
 
 def _entries(content: Any, place: str, what: str) -> Iterator[tuple[str, Any]]:
