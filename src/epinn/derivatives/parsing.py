@@ -198,7 +198,7 @@ class Parser:
         return Name(name)
 
     def _unknown(self, node: ast.AST, what: str, name: str, known: Collection[str], otherwise: str) -> NoReturn:
-        """Refuse a name: as a derivative in another notation, with the nearest that is known, or with what to do `otherwise`."""
+        """Refuse a name: as a derivative in another notation, with the nearest known one, or with what to do `otherwise`."""
         of, _, letters = name.partition("_")
         if letters and of in known and set(letters) <= set("".join(self.words.coordinates)):
             self.refuse(self._place(node), f"the derivative {name} is written {of}.{letters}")

@@ -71,7 +71,8 @@ def _conditions(problem: Problem, scales: Scales | None) -> Iterator[Row]:
     for condition in every:
         channel = channels[condition.label]
         held = "by construction" if condition.label in met else _precision(channel)
-        points = f"{len(channel.points)} {'readings' if isinstance(condition, Data) else 'points'}"
+        number = len(channel.points)
+        points = f"{number} {'reading' if isinstance(condition, Data) else 'point'}{'s' * (number > 1)}"
         yield condition.label, f"{_in_words(condition, problem, channel)}; {points}, {held}"
 
 
@@ -108,9 +109,9 @@ def _in_words(condition: Condition, problem: Problem, channel: Channel) -> str:
         case Constant():
             return f"{condition.field} is the same everywhere"
         case Data():
-            values = np.asarray(channel.target)
+            low, high = float(np.min(channel.target)), float(np.max(channel.target))
             of = problem.field_name(condition.field) if condition.operator is None else _operator(condition.operator, None)
-            return f"{of} from {significant(values.min(), 3)} to {significant(values.max(), 3)}"
+            return f"{of} from {significant(low, 3)} to {significant(high, 3)}"
     return condition.label
 
 
