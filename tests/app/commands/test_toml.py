@@ -80,7 +80,7 @@ def test_check_takes_problems_in_python_too(own):
 
 
 WRONG = {
-    "a mistake in a formula": (ROD.replace("sin(pi", "sn(pi"), ("[[equation]]", "column 10", "did you mean 'sin'")),
+    "a mistake in a formula": (ROD.replace("sin(pi", "sn(pi"), ("[[equation]]", "column 9", "did you mean 'sin'")),
     "an unknown key": (ROD.replace("value", "valeu"), ("[[boundary]]", "value is missing", "valeu")),
     "a wrong face": (ROD.replace("value = 0", "value = 0\non = 'x=2'"), ("x=2", "x=1")),
     "code": (ROD.replace("-sin(pi * x)", "__import__(1)"), ("no function '__import__'",)),
