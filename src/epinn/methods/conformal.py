@@ -141,6 +141,6 @@ def _noise(problem: Problem, found: HeldOut) -> dict[str, float]:
     ends = np.cumsum([channel.target.size for channel in problem.held_out()])
     squares: dict[str, list[np.ndarray]] = {}
     for condition, sigma in zip(conditions, np.split(found.noise, ends[:-1]), strict=True):
-        if condition.operator is None:
+        if condition.is_direct:
             squares.setdefault(problem.field_name(condition.field), []).append(sigma**2)
     return {name: float(np.sqrt(np.mean(np.concatenate(parts)))) for name, parts in squares.items()}

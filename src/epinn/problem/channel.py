@@ -19,6 +19,7 @@ from ..derivatives.memory import in_chunks
 from ..derivatives.network import Solution
 from ..derivatives.operator import Operator
 from ..derivatives.units import Units
+from .average import Average
 from .precision import KnownNoise, Precision, UnknownNoise
 
 Kind = Literal["equation", "boundary", "initial", "data", "constraint"]
@@ -30,7 +31,8 @@ class Channel(eqx.Module):
     """Residuals of one condition.
 
     `partner` points turn the residual into a difference (periodic sides); `centred` subtracts the mean over the points
-    (a field that should be constant, its mean square then the variance); `sampled` points may be drawn anew in training.
+    (a field that should be constant, its mean square then the variance); `over` is an average around each point instead of the
+    value there; `sampled` points may be drawn anew in training.
     A channel that is `inside` some units has points of the network, and residuals, targets and sigma in parts of `size`.
     """
 
@@ -42,6 +44,7 @@ class Channel(eqx.Module):
     precision: Precision
     given: Mapping[str, Float[Array, "*seeds n"]] = eqx.field(default_factory=dict)
     partner: Float[Array, "*seeds n d"] | None = None
+    over: Average | None = None
     centred: bool = eqx.field(static=True, default=False)
     weight: float | None = eqx.field(static=True, default=None)
     sampled: bool = eqx.field(static=True, default=False)
@@ -51,13 +54,13 @@ class Channel(eqx.Module):
 
     def at(self, places: Any) -> "Channel":
         """This channel at some of its points, by their places; sigma stays."""
-        parts = {name: getattr(self, name) for name in ("points", "target", "given", "partner", "size")}
+        parts = {name: getattr(self, name) for name in ("points", "target", "given", "partner", "over", "size")}
         return dataclasses.replace(self, **jax.tree.map(lambda leaf: leaf[places], parts))
 
     def moved_to(self, other: "Channel") -> "Channel":
         """This channel at the points of another, with everything else its own."""
         target = other.target if self.target_moves else self.target
-        return dataclasses.replace(self, points=other.points, partner=other.partner, target=target)
+        return dataclasses.replace(self, points=other.points, partner=other.partner, over=other.over, target=target)
 
     def inside(self, units: Units, size: Float[Array, "..."]) -> "Channel":
         """This channel made dimensionless: points of the network, residuals in parts of `size` (k or n, k)."""
@@ -72,6 +75,7 @@ class Channel(eqx.Module):
             self,
             points=units.inside(self.points),
             partner=None if self.partner is None else units.inside(self.partner),
+            over=None if self.over is None else Average(units.inside(self.over.places), self.over.shares),
             target=target / size,
             precision=self.precision.with_sigma(self.sigma / size[: len(self.sigma), 0]) if settled else self.precision,
             size=size,
@@ -114,6 +118,8 @@ class Channel(eqx.Module):
     @property
     def all_points(self) -> Float[Array, "m d"]:
         """The points where the fields are needed, partners last."""
+        if self.over is not None:
+            return self.over.points
         return self.points if self.partner is None else jnp.concatenate([self.points, self.partner])
 
     @property
@@ -132,10 +138,14 @@ class Channel(eqx.Module):
         """The residuals, from what the network of a solution says at `all_points`."""
         apply = jax.vmap(self.operator, in_axes=(0, 0, None, 0))
         fields, unknowns = solution.fields(jets, offset=not self.linear), solution.unknowns
-        here, there = jnp.split(fields.stack, [len(self.points)])
-        value = apply(Jet(here, jets.orders), solution.outside(self.points), unknowns, self.given)
-        if self.partner is not None:
-            value = value - apply(Jet(there, jets.orders), solution.outside(self.partner), unknowns, self.given)
+        if self.over is not None:
+            given = {name: self.over.each(values) for name, values in self.given.items()}
+            value = self.over.mean(apply(fields, solution.outside(self.over.points), unknowns, given))
+        else:
+            here, there = jnp.split(fields.stack, [len(self.points)])
+            value = apply(Jet(here, jets.orders), solution.outside(self.points), unknowns, self.given)
+            if self.partner is not None:
+                value = value - apply(Jet(there, jets.orders), solution.outside(self.partner), unknowns, self.given)
         residual = (value if self.size is None else value / self.size) - self.target
         return residual - jnp.mean(residual, axis=0) if self.centred else residual
 

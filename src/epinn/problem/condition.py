@@ -12,6 +12,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from ..derivatives.operator import Operator, at_points
 from ..errors import InputError, shown
+from .average import Average
 from .channel import Channel, Kind
 from .checks import as_numbers, check_finite, per_point_values
 from .context import Context
@@ -71,6 +72,7 @@ def make_channel(
     given: Mapping[str, Any] | None = None,
     *,
     partner: Float[Array, "n d"] | None = None,
+    over: Average | None = None,
     centred: bool = False,
     sampled: bool = False,
     flux: int | None = None,
@@ -96,6 +98,7 @@ def make_channel(
         precision=_precision(condition, n),
         given=values,
         partner=partner,
+        over=over,
         centred=centred,
         weight=condition.weight,
         sampled=sampled,

@@ -12,6 +12,7 @@ from jaxtyping import Float, PRNGKeyArray
 from ..errors import InputError, unknown_name, warn
 from ..tables.measurements import read_measurements
 from ..tables.units import Units
+from .average import windows
 from .channel import Channel, Kind
 from .checks import as_columns, in_order, own_points
 from .condition import Condition, Sigma, Target, make_channel, of_field
@@ -104,7 +105,8 @@ class Initial(Condition):
 class Data(Condition):
     """Measurements of a field, or of any `operator` of it, at points: `Data(x, u, sigma=0.1)`.
 
-    A sigma that is not said is unknown. Measurements that are `held_out` are not trained on: they judge the band. Where the
+    A sigma that is not said is unknown. Measurements that are `held_out` are not trained on: they judge the band. `over` makes
+    them averages: `{"t": 5.0}` over as much around each point, `{"t": (-5.0, 0.0)}` over what came before it. Where the
     columns of the points are not in the order of the box, `coordinates` says which is which. `from_file` reads all of it from
     a file; `lines` are then those of the file, which messages name.
     """
@@ -116,6 +118,7 @@ class Data(Condition):
     held_out: bool = field(default=False, kw_only=True)
     coordinates: Sequence[str] | None = field(default=None, kw_only=True)
     lines: Any = field(default=None, kw_only=True)
+    over: Mapping[str, Any] | None = field(default=None, kw_only=True)
     field: str | None = None
     operator: Callable[..., Any] | None = None
 
@@ -138,7 +141,7 @@ class Data(Condition):
         `sigma` is a column, or a number in the units of the problem; without it the noise is unknown. `units` says what the
         problem wants, `{"x": "m", "T": "K"}`; what a column has is in its header, `T [degC]`, or said: `{"x": ("mm", "m")}`.
         Rows with missing values, and exact copies of others, are left out with an `EpinnWarning`. `sheet` is one of Excel's.
-        All else is as for `Data`: `field`, `operator`, `name`, `held_out`.
+        All else is as for `Data`: `field`, `operator`, `over`, `name`, `held_out`.
         """
         known = {f.name for f in dataclasses.fields(cls)} - {"points", "values", "lines"}
         for name in options:
@@ -156,6 +159,11 @@ class Data(Condition):
     def what(self) -> str:
         return "data" + (HELD_OUT if self.held_out else "")
 
+    @property
+    def is_direct(self) -> bool:
+        """Whether the values are those of a field at the points."""
+        return self.operator is None and self.over is None
+
     def in_full(self, fields: Sequence[str]) -> str:
         of = "" if self.operator else of_field(self.field, fields)
         return f"data{of}" + (HELD_OUT if self.held_out else "")
@@ -164,7 +172,9 @@ class Data(Condition):
         operator = self.operator or Derivatives(context.field_name(self.field), ((),))
         label, domain = self.label, context.domain
         points = self.points if self.coordinates is None else in_order(self.points, self.coordinates, label, domain)
-        return make_channel(self, context, operator, self.values, own_points(points, label, domain, self.lines))
+        checked = own_points(points, label, domain, self.lines)
+        over = None if self.over is None else windows(checked, self.over, label, domain, self.lines)
+        return make_channel(self, context, operator, self.values, checked, over=over)
 
     def parted(self, share: float, key: PRNGKeyArray) -> "tuple[Data, Data]":
         """These measurements without a random share of them, and that share, held out."""

@@ -278,7 +278,7 @@ class Problem:
     def sensors(self, field_name: str | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Points and values of the direct measurements of a field, by default the first one."""
         wanted = field_name or self.fields[0]
-        found = [d for d in self.data if isinstance(d, Data) and d.operator is None and self.field_name(d.field) == wanted]
+        found = [d for d in self.data if isinstance(d, Data) and d.is_direct and self.field_name(d.field) == wanted]
         if not found:
             return np.zeros((0, self.domain.dimension)), np.zeros(0)
         channels = [d.channel(self.context, as_key(0)) for d in found]

@@ -92,7 +92,7 @@ def _jump(channel: Channel, solution: Solution, domain: Box) -> str:
     Its residual is followed along each coordinate, through the middle of the domain; a step that stays as large when the points
     come closer and closer is a jump.
     """
-    if channel.given or channel.partner is not None:
+    if channel.given or channel.partner is not None or channel.over is not None:
         return ""
     middle = np.median(np.asarray(channel.points), axis=0)
 

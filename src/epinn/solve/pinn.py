@@ -122,7 +122,7 @@ class Pinn:
         sigmas = self.data_sigmas
         found: dict[str, list[float]] = {}
         for condition in self.problem.data:
-            if getattr(condition, "operator", None) is None and condition.label in sigmas:
+            if getattr(condition, "is_direct", True) and condition.label in sigmas:
                 found.setdefault(self.problem.field_name(condition.field), []).append(sigmas[condition.label])
         return {name: float(np.sqrt(np.mean(np.square(values)))) for name, values in found.items()}
 

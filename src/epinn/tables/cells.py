@@ -1,5 +1,6 @@
 """Cells of a table as numbers; what is none is named by its line and column."""
 
+import contextlib
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -28,6 +29,9 @@ def is_number(text: str) -> bool:
 def _column(table: Table, name: str, cells: Shaped[np.ndarray, " n"], comma: bool) -> Float[np.ndarray, " n"]:
     if cells.dtype.kind in "iuf":
         return cells.astype(float)
+    if all(type(cell) is str and "_" not in cell for cell in cells):  # all at once, as long as each of them is a number
+        with contextlib.suppress(ValueError):
+            return np.array([cell.replace(",", ".") for cell in cells] if comma else cells, object).astype(float)
     found = np.empty(len(cells))
     for i, cell in enumerate(cells):
         number = _parsed(cell, comma)
@@ -40,13 +44,11 @@ def _column(table: Table, name: str, cells: Shaped[np.ndarray, " n"], comma: boo
 
 def _has_decimal_commas(table: Table, columns: dict[str, Shaped[np.ndarray, " n"]]) -> bool:
     """Whether numbers are written with commas; refused where both occur, since one of them then parts thousands."""
-    texts = [
-        (i, name, cell)
-        for name, cells in columns.items()
-        if cells.dtype == object
-        for i, cell in enumerate(cells)
-        if isinstance(cell, str)
-    ]
+    columns = {name: cells for name, cells in columns.items() if cells.dtype == object}
+    both = [any(mark in cell for cells in columns.values() for cell in cells if isinstance(cell, str)) for mark in ",."]
+    if not all(both):
+        return both[0]
+    texts = [(i, name, cell) for name, cells in columns.items() for i, cell in enumerate(cells) if isinstance(cell, str)]
     commas = [(i, name, cell) for i, name, cell in texts if "," in cell and _parsed(cell, comma=True) is not None]
     points = any("." in cell and _parsed(cell, comma=False) is not None for _, _, cell in texts)
     if commas and points:

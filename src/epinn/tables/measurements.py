@@ -44,9 +44,10 @@ def read_measurements(
     """Measurements from a file with columns. `coordinates` are columns, or columns by the coordinates that they are."""
     by_coordinate, units = _by_coordinate(coordinates), units or {}
     wanted = Wanted(tuple(by_coordinate.values()), (value,) if sigma is None else (value, sigma))
-    _check_names(wanted, units, by_coordinate)
+    _check_columns(wanted)
     table = read(file, wanted, sheet)
     columns = as_numbers(table, wanted.names)
+    _check_units(units, {*by_coordinate, *wanted.names})
     rows, notes = _rows_to_take(table, columns, keep_copies)
     columns = {name: column[rows] for name, column in columns.items()}
     points = [_coordinate(table, units, name, column, columns[column]) for name, column in by_coordinate.items()]
@@ -75,16 +76,19 @@ def _by_coordinate(coordinates: Any) -> dict[str, str]:
     return by_coordinate
 
 
-def _check_names(wanted: Wanted, units: Any, by_coordinate: Mapping[str, str]) -> None:
+def _check_columns(wanted: Wanted) -> None:
     if not all(isinstance(name, str) for name in wanted.others):
         raise InputError(f"value= is the name of a column, not {shown(wanted.others[0])}.")
     if len(set(wanted.names)) < len(wanted.names):
         raise InputError(f"one column is asked for twice: {', '.join(wanted.names)}.")
+
+
+def _check_units(units: Any, known: set[str]) -> None:
     if not isinstance(units, Mapping):
         raise InputError(f"units= maps names to units, {{'x': 'mm'}} say; not {shown(units)}.")
     for name in units:
-        if name not in (*by_coordinate, *wanted.names):
-            raise InputError(f"units: {unknown_name('coordinate or column', str(name), {*by_coordinate, *wanted.names})}")
+        if name not in known:
+            raise InputError(f"units: {unknown_name('coordinate or column', str(name), known)}")
 
 
 def _rows_to_take(table: Table, columns: Columns, keep_copies: bool) -> tuple[Bool[np.ndarray, " n"], tuple[str, ...]]:

@@ -11,7 +11,7 @@ from jaxtyping import Int, Shaped
 
 from ..errors import InputError, unknown_name
 
-LARGEST = 100 * 2**20  # bytes of a table, unpacked: some million readings, more than any fit can take
+LARGEST = 50 * 2**20  # bytes of a table, unpacked: a million readings and more, which no fit can take; text takes 25 times that
 FEW = 3  # lines that a message names one by one
 HEADER = re.compile(r"^(?P<name>.+?)\s*(?:\[(?P<square>.+)\]|\((?P<round>.+)\))$")
 
@@ -66,15 +66,13 @@ def table_of_rows(path: Path, header: Sequence[Any], rows: Sequence[Sequence[Any
         names.pop()
     width = len(names)
     for row, line in zip(rows, lines, strict=True):
-        if any(cell not in ("", None) for cell in row[width:]):
+        if len(row) > width and any(cell not in ("", None) for cell in row[width:]):
             raise InputError(
                 f"{path.name}, line {line} has {len(row)} cells under {width} headers; put texts with separators, and numbers "
                 "with decimal commas in a file separated by commas, in quotes."
             )
-    cells = np.full((len(rows), width), None, object)
-    for i, row in enumerate(rows):
-        part = row[:width]
-        cells[i, : len(part)] = part
+    filled = [[*row[:width], *[None] * (width - len(row))] for row in rows]
+    cells = np.array(filled, object).reshape(len(rows), width)
     return Table(path, tuple(names), tuple(cells.T), np.asarray(lines, int))
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, final
 
 from jaxtyping import PRNGKeyArray
 
+from ... import __version__
 from ...derivatives.network import Solution
 from ...errors import InputError
 from ...judge.assessment import assess, residuals_in_words
@@ -18,6 +19,7 @@ from ...judge.reference import reference_for
 from ...judge.verdict import Verdict
 from ...judge.wording import notes, plus_minus, significant
 from ...methods.method import Method
+from ...posterior.gaussian import LEVEL
 from ...posterior.posterior import DRAWS, Posterior
 from ...posterior.sampler import Sampler
 from ...posterior.statistics import Prediction
@@ -26,9 +28,12 @@ from ...progress import Progress
 from ...solve.pinn import Pinn
 from ..store.bands import StoredBand, save_band
 from ..store.files import write_atomically
+from .places import Grid, places
 
-if TYPE_CHECKING:  # it takes a while to load, and only pictures need it
+if TYPE_CHECKING:  # they take a while to load or need not be installed, and only pictures and exports need them
     from matplotlib.figure import Figure
+    from pandas import DataFrame
+    from xarray import Dataset
 
 
 @final
@@ -41,7 +46,8 @@ class Band:
     what is not known of the field; `noise` has, by field, what one more measurement of it would add.
 
     `verdict` says how far to trust it, and `summary()`, `plot()`, `report("page.html")` show it; `save(path)` keeps it for
-    `epinn.load(path, problem)`. `pinn` is the network it was attached to, `settings` the method with its settings.
+    `epinn.load(path, problem)`; `to_dataframe`, `to_xarray` and `to_vtu` are for other programs. `pinn` is the network it was
+    attached to, `settings` the method with its settings.
     """
 
     posterior: Posterior
@@ -214,6 +220,68 @@ class Band:
             write_atomically(Path(path), render(page).encode())
         except OSError as error:
             raise InputError(f"{path} cannot be written ({error.strerror}); choose another place.") from None
+
+    def to_dataframe(
+        self,
+        points: Any = None,
+        *,
+        grid: Grid = None,
+        at: Mapping[str, float] | None = None,
+        level: float = LEVEL,
+        draws: int = DRAWS,
+        key: PRNGKeyArray | int = 0,
+    ) -> "DataFrame":
+        """A pandas table with the coordinates of points, or of a grid as for `to_xarray`, and mean, std, lower, upper there."""
+        from .export import to_dataframe
+
+        if points is not None and not (grid is None and at is None):
+            raise InputError("a table is over points or over a grid; leave out grid= and at=, or the points.")
+        where = places(self.problem, grid, at).points if points is None else points
+        frame: DataFrame = to_dataframe(self.posterior, where, level=level, draws=draws, key=key)
+        frame.attrs = self._about(level)
+        return frame
+
+    def to_xarray(
+        self,
+        *,
+        grid: Grid = None,
+        at: Mapping[str, float] | None = None,
+        level: float = LEVEL,
+        draws: int = DRAWS,
+        key: PRNGKeyArray | int = 0,
+    ) -> "Dataset":
+        """Arrays over a grid: `u_mean`, `u_std`, and the ends of the band, `u_lower` and `u_upper`, for every field.
+
+        `grid` is the number of points along every coordinate, or a number or the values themselves by coordinate; `at` holds
+        some at one value: `to_xarray(grid={"x": 101}, at={"t": 3.0})`. The band is that of so many `level`.
+        """
+        from .export import to_xarray
+
+        dataset: Dataset = to_xarray(self.posterior, places(self.problem, grid, at), level=level, draws=draws, key=key)
+        dataset.attrs = self._about(level)
+        return dataset
+
+    def to_vtu(
+        self,
+        path: str | Path,
+        *,
+        grid: Grid = None,
+        at: Mapping[str, float] | None = None,
+        level: float = LEVEL,
+        draws: int = DRAWS,
+        key: PRNGKeyArray | int = 0,
+    ) -> Path:
+        """Write a grid, as for `to_xarray`, to a file for ParaView; with several times, one each and a .pvd to open them by."""
+        from .export import to_vtu
+
+        where = places(self.problem, grid, at)
+        return to_vtu(self.posterior, Path(path), where, level=level, draws=draws, key=key)
+
+    def _about(self, level: float) -> dict[str, Any]:
+        """What goes along with numbers that leave: where they come from, and how far to trust them."""
+        verdict = self.verdict
+        about = {"problem": self.problem.name, "method": self.method, "level": level, "epinn": __version__}
+        return {**about, "verdict": verdict.word, "why": "; ".join(verdict.why), "warnings": "; ".join(self.warnings)}
 
     def save(self, path: str | Path) -> None:
         """Write the band to one file that cannot run code (safetensors). `epinn.load(path, problem)` reads it.

@@ -252,6 +252,13 @@ def test_a_run_is_found_again_unless_a_file_of_it_has_changed(read, tmp_path, re
         Plan.from_description(description)
 
 
+def test_averages_over_windows(read):
+    columns = "[[data]]\nvalue = 'T'\nover = { t = [-5, 0] }\ncolumns = { t = [10, 20], T = [70, 60] }\n"
+    assert read(COOLING + columns).data[1].over == {"t": (-5.0, 0.0)}
+    with pytest.raises(InputError, match="over a table"):
+        read(COOLING + columns.replace("{ t = [-5, 0] }", "5"))
+
+
 def test_the_example_of_the_guide_is_read(read, tmp_path):
     pytest.importorskip("pint")
     (example,) = re.findall(r"^```toml\n(.*?)^```$", GUIDE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)

@@ -21,7 +21,7 @@ def test_sensors_are_at_their_values_where_there_is_one_coordinate():
         domain=epinn.Box(t=(0, 1, 4)),
         equation=lambda u: u.t + u,
         initial=epinn.Initial(3.0),
-        data=[epinn.Data([1.0, 2.0], [2.0, 1.0]), epinn.Data([3.0], [0.5], held_out=True)],
+        data=[epinn.Data([1.0, 2.0], [2.0, 1.0], over={"t": 0.5}), epinn.Data([3.0], [0.5], held_out=True)],
         name="decay",
     )
     figure = domain_picture(problem)

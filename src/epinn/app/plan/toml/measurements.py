@@ -30,6 +30,7 @@ def read_data(reader: Reader, content: Any, place: str, folder: Path) -> Data:
     options = {
         "field": table.take("field", reader.field),
         "operator": table.take("expression", reader.measured),
+        "over": table.take("over", lambda given: _windows(given, table)),
         "held_out": table.take("held_out", flag, False),
         "name": table.take("name", text, ""),
     }
@@ -41,6 +42,13 @@ def read_data(reader: Reader, content: Any, place: str, folder: Path) -> Data:
         if columns is not None:
             return _from_columns(columns, of, value, sigma, options)
         return Data.from_file(folder / file, coordinates=of, value=value, sigma=sigma, **options, **reading)
+
+
+def _windows(value: Any, table: Table) -> dict[str, Any]:
+    """What is averaged over, by coordinate: a width around each point, or where it begins and ends beside it."""
+    if not isinstance(value, Mapping):
+        raise InputError(f"averages are over a table, as in {{ t = 5 }} or {{ t = [-5, 0] }}, not {shown(value)}.")
+    return {name: tuple(map(table.number, one)) if isinstance(one, list) else table.number(one) for name, one in value.items()}
 
 
 def _of_files(table: Table) -> dict[str, Any]:

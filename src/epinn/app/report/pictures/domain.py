@@ -45,7 +45,8 @@ def domain_picture(problem: Problem) -> Figure:
 
 def _draw(ax: Axes, problem: Problem, channel: Channel) -> None:
     """The points of one condition; with their values if they are given for a field and there is one coordinate."""
-    points, kind = np.asarray(channel.all_points)[:CROWD], channel.kind
+    kind = channel.kind
+    points = np.asarray(channel.points if kind == "data" else channel.all_points)[:CROWD]  # of averages, where they are centred
     held_out = any(isinstance(one, Data) and one.held_out and one.label == channel.name for one in problem.data)
     style: dict[str, Any] = {
         "s": SIZES[kind],
