@@ -4,7 +4,7 @@ import pytest
 
 import epinn
 from epinn.solve import estimate
-from epinn.solve.estimate import estimated_seconds, in_words
+from epinn.solve.estimate import estimated_bytes, estimated_seconds, in_words
 
 pytestmark = pytest.mark.usefixtures("quick_compile")
 
@@ -49,3 +49,10 @@ def test_no_more_work_is_counted_than_is_allowed():
 )
 def test_it_is_said_in_round_numbers(seconds, text):
     assert in_words(seconds) == text
+
+
+def test_memory_grows_with_rows_times_parameters_until_the_matrix_is_not_formed():
+    small, large = (estimated_bytes(epinn.Base(hidden=(width, width)), LINE) for width in (8, 16))
+    assert 2 < large / small < 5
+    without = estimated_bytes(epinn.Base(hidden=(8, 8), newton=0), LINE)
+    assert without < small / 10

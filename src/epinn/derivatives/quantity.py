@@ -226,6 +226,12 @@ def value_of(other: Any) -> ArrayLike:
     return value
 
 
+def applied(function: Callable[..., Any], *parts: Any) -> Any:
+    """A function of quantities and numbers: a quantity again, which has derivatives, if any of them is one."""
+    found = next((part for part in parts if isinstance(part, Quantity)), None)
+    return function(*parts) if found is None else found._with(lambda: function(*map(value_of, parts)))
+
+
 def _raised(order: MultiIndex, axis: int) -> MultiIndex:
     return (*order[:axis], order[axis] + 1, *order[axis + 1 :])
 

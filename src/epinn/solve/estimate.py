@@ -1,4 +1,5 @@
-"""How long a fit will take, said before it begins: roughly, from the work of its steps and the speed of this machine."""
+"""How long a fit will take, and how much memory, said before it begins: roughly, from the work of its steps and the speed of
+this machine."""
 
 import functools
 import time
@@ -10,7 +11,7 @@ import numpy as np
 from ..problem.problem import Problem
 from .config import Base
 from .double import in_double
-from .optimise.gauss_newton import FACTORS, Plan
+from .optimise.gauss_newton import BYTES, FACTORS, Plan
 from .rounds import number_of_rounds
 
 SIDE = 512  # of the matrices whose product shows how fast the machine is
@@ -34,6 +35,13 @@ def estimated_seconds(base: Base, problem: Problem, seeds: int = 1) -> tuple[flo
     begin = COMPILING[0] + COMPILING[1] * len(channels)
     soon, at_last = (begin + epochs + rounds * steps * step for steps in (min(FEWEST, most), most))
     return soon, begin + (1 + base.restarts) * (at_last - begin)
+
+
+def estimated_bytes(base: Base, problem: Problem) -> int:
+    """The memory of a fit: the matrix of its steps, which is not formed where it would be too large."""
+    rows, parameters = base.size(problem)
+    plan = Plan.of(rows, parameters, False)
+    return BYTES * rows * parameters if plan.dense and base.newton else BYTES * (rows + parameters)
 
 
 def in_words(seconds: tuple[float, float]) -> str:

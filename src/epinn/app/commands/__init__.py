@@ -10,9 +10,11 @@ from ...errors import EpinnError, InputError
 from ..plan.vocabulary import for_command_line
 from .attach import attach
 from .calibrate import calibrate
+from .check import check
 from .compare import compare
 from .experiment import fail
 from .methods import methods
+from .new import new
 from .problems import problems
 from .report import report
 from .reproduce import reproduce
@@ -20,7 +22,7 @@ from .resume import resume
 from .run import run
 from .settings import settings
 
-COMMANDS = (problems, methods, settings, run, compare, attach, calibrate, resume, report, reproduce)
+COMMANDS = (problems, methods, settings, new, check, run, compare, attach, calibrate, resume, report, reproduce)
 
 app = typer.Typer(
     name="epinn",

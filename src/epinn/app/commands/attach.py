@@ -14,7 +14,9 @@ def attach(
     model: Annotated[
         str, typer.Argument(help="An .onnx, .safetensors or state-dict file, or path/to/file.py:variable for a live object.")
     ],
-    problem: Annotated[str, typer.Option(help="What the network solves: a shipped problem, or path/to/file.py:name.")],
+    problem: Annotated[
+        str, typer.Option(help="What the network solves: a shipped problem, path/to/file.toml, or path/to/file.py:name.")
+    ],
     features: Annotated[str | None, typer.Option(help="The layer (PyTorch) whose input an epinet of the paper's sees.")] = None,
     architecture: Annotated[
         str | None, typer.Option(help="Of a file with weights alone: 2x32x32x1:tanh, or path/to/file.py:variable for a module.")

@@ -63,12 +63,14 @@ def start(plan: "Plan", request: Request) -> None:
 
     names = (plan.source.name, *([plan.origin.name] if plan.origin else []), *plan.methods)
     folder = RunFolder.create(request.out, plan.describe(request.preset), "-".join(names))
+    for note in () if request.json else plan.source.notes:
+        sys.stderr.write(f"note: {note}\n")
     if not request.json and plan.origin is None:
-        sys.stderr.write(f"{_before_training(plan)}\n")
+        sys.stderr.write(f"{before_training(plan)}\n")
     execute(plan, folder, request.json)
 
 
-def _before_training(plan: "Plan") -> str:
+def before_training(plan: "Plan") -> str:
     """How large the problem is, and how long it will take."""
     from ...solve.estimate import estimated_seconds, in_words
 

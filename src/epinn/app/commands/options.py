@@ -19,7 +19,9 @@ def _folder(given: str | Path) -> Path:
     return Path(text)
 
 
-Problem = Annotated[str, typer.Argument(help="A shipped problem (see `epinn problems`) or path/to/file.py:name.")]
+Problem = Annotated[
+    str, typer.Argument(help="A shipped problem (see `epinn problems`), path/to/file.toml, or path/to/file.py:name.")
+]
 Seeds = Annotated[int, typer.Option(min=1, help="How many seeds to run together.")]
 Preset = Annotated[str, typer.Option(help="fast, or paper for the paper's settings.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the records as JSON on standard output, and nothing else there.")]

@@ -1,4 +1,4 @@
-"""Where a problem comes from: a shipped name, or `path/to/file.py:name` of the user's own."""
+"""Where a problem comes from: a shipped name, or a file of the user's own, `path/to/file.toml` or `path/to/file.py:name`."""
 
 import hashlib
 import importlib.util
@@ -14,6 +14,7 @@ from typing import Any
 from ...errors import EpinnError, InputError, unknown_name
 from ...problem.problem import Problem
 from ...problems import SHIPPED
+from .toml.document import read_document
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,7 @@ class Source:
     content: Problem | Callable[..., Problem]
     spec: str  # how to find it again, from anywhere
     fingerprint: str = ""  # of the user's file, to notice when it changes
+    notes: tuple[str, ...] = ()  # what was left out of the user's files
 
     def default_noise(self) -> float | None:
         """The noise level when none is asked for; None for a problem that has no such notion."""
@@ -60,9 +62,12 @@ def find(spec: str) -> Source:
     """The source named on the command line."""
     if spec in SHIPPED:
         return Source(spec, SHIPPED[spec], spec)
+    if spec.endswith(".toml"):
+        document = read_document(Path(spec))
+        return Source(Path(spec).stem, document.problem, str(Path(spec).resolve()), document.fingerprint, document.notes)
     path, _, name = (spec, "", "") if spec.endswith(".py") else spec.rpartition(":")
     if not path.endswith(".py"):
-        raise InputError(f"{unknown_name('problem', spec, SHIPPED)} Your own is path/to/file.py:name.")
+        raise InputError(f"{unknown_name('problem', spec, SHIPPED)} Your own is path/to/file.toml or path/to/file.py:name.")
     content = _load(Path(path), name)
     spec = f"{Path(path).resolve()}{name and ':' + name}"
     return Source(name or Path(path).stem, content, spec, hashlib.sha256(Path(path).read_bytes()).hexdigest()[:16])

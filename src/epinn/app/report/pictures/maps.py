@@ -16,13 +16,13 @@ def maps(evaluations: Sequence[Evaluation], fields: Sequence[str]) -> Figure:
     problem = evaluations[0].problem
     rows = [row for name in fields for row in _quantities(evaluations, name)]
     width = 2.7 if len(evaluations) <= PER_ROW else 2.2
-    size = (width * len(evaluations) + 1.1, width * _proportion(problem.domain) * len(rows) + 0.5 * len(fields) + 0.6)
+    size = (width * len(evaluations) + 1.1, width * proportion_of(problem.domain) * len(rows) + 0.5 * len(fields) + 0.6)
     figure = Figure(size, DPI, layout="constrained")
     axes = figure.subplots(len(rows), len(evaluations), sharex=True, sharey=True, squeeze=False)
     for panels, row in zip(axes, rows, strict=True):
         _map_row(panels, evaluations[0], *row)
     for first, field in ((axes[i * len(rows) // len(fields)], field) for i, field in enumerate(fields)):
-        sensors = problem.sensors(field)[0][:, _plane(problem.domain)]
+        sensors = problem.sensors(field)[0][:, plane_of(problem.domain)]
         for ax, evaluation in zip(first, evaluations, strict=True):
             title(ax, evaluation.label, merits(evaluation, field, narrow=True), width)
             if len(sensors):
@@ -42,7 +42,7 @@ def _quantities(evaluations: Sequence[Evaluation], field: str) -> list[tuple[str
 
 def _map_row(panels: np.ndarray, evaluation: Evaluation, name: str, values: list[np.ndarray], style: dict[str, Any]) -> None:
     """One quantity of every method, and the colour bar they share."""
-    domain, plane = evaluation.problem.domain, _plane(evaluation.problem.domain)
+    domain, plane = evaluation.problem.domain, plane_of(evaluation.problem.domain)
     ends = [(domain.lower[axis], domain.upper[axis]) for axis in plane]
     halves = [(high - low) / (evaluation.shape[axis] - 1) / 2 for (low, high), axis in zip(ends, plane, strict=True)]
     extent = [end for (low, high), half in zip(ends, halves, strict=True) for end in (low - half, high + half)]
@@ -67,12 +67,12 @@ def _colours(values: list[np.ndarray], magnitude: str | None = None) -> dict[str
     return {"cmap": "viridis", "vmin": low, "vmax": high}
 
 
-def _plane(domain: Box) -> list[int]:
+def plane_of(domain: Box) -> list[int]:
     """Which coordinate runs across and which up; time goes up."""
     return [1, 0] if domain.coordinates[0] == TIME else [0, 1]
 
 
-def _proportion(domain: Box) -> float:
+def proportion_of(domain: Box) -> float:
     """Height over width of a map: true to scale in space, within reason."""
     sides = np.subtract(domain.upper, domain.lower)
     return 0.75 if TIME in domain.coordinates else float(np.clip(sides[1] / sides[0], 0.4, 1.5))

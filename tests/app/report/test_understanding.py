@@ -1,0 +1,72 @@
+"""What `epinn check` says of a problem: what was written, how it holds, and what was found out."""
+
+import pytest
+
+from epinn.app.plan.plan import Plan
+from epinn.app.plan.presets import preset
+from epinn.app.plan.source import find
+from epinn.app.report.understanding import understood
+
+pytestmark = pytest.mark.usefixtures("quick_compile")
+
+AQUIFER = """
+[domain]
+x = [0, 1000]
+[unknowns]
+q = { guess = 1e-3, prior = "Normal(1e-3, 5e-4)", positive = true }
+[[equation]]
+expression = "(where(x < 400, 10, 1.2) * h.x).x + q = 0"
+[[boundary]]
+on = "x=0"
+value = 10
+[[boundary]]
+kind = "neumann"
+on = "x=1000"
+value = 0
+tolerance = 1e-3
+[[data]]
+value = "h"
+held_out = true
+columns = { x = [100, 500], h = [12, 14], s = [0.1, 0.3] }
+sigma = "s"
+[[data]]
+value = "h"
+columns = { x = [200, 700], h = [12, 14] }
+"""
+
+PLATE = """
+import epinn
+plate = epinn.Problem(
+    domain=epinn.Box(x=(0, 1), y=(0, 1)),
+    equation=lambda u, x: u.xx + u.yy + x,
+    boundary=[epinn.Dirichlet(1.0, on="x"), epinn.Dirichlet(0.0, on="y")],
+)
+"""
+
+
+def rows(tmp_path, name, text):
+    path = tmp_path / name
+    path.write_text(text)
+    spec = f"{path}:plate" if name.endswith(".py") else str(path)
+    return understood(Plan(find(spec), ("laplace",), (None,), (0,), preset("fast", spec)))
+
+
+def test_an_aquifer_in_two_zones_with_unknown_recharge(tmp_path):
+    found = rows(tmp_path, "aquifer.toml", AQUIFER)
+    told = dict(found)
+    assert told["problem"].startswith("aquifer (")
+    assert told["domain"] == "x from 0 to 1000, in zones that meet at 400, where the equation jumps"
+    assert told["equation"] == "(where(x < 400, 10, 1.2) * h.x).x + q = 0; 128 points, exact"
+    assert told["boundary"] == "h = 10 on x=0; 1 point, exact"
+    assert told["neumann"] == "dh/dn = 0 on x=1000; 1 point, exact up to 0.0010"
+    assert told["data"] == "h from 12.0 to 14.0; 2 readings, noise unknown, to be inferred"
+    assert told["data, held out"] == "h from 12.0 to 14.0; 2 readings, sigma 0.10 to 0.30"
+    assert told["unknown"] == "q, searched from 0.001, positive; known beforehand as 0.001 ± 0.0005"
+
+
+def test_contradictions_in_corners_are_told_and_operators_in_python_by_what_they_ask_for(tmp_path):
+    found = rows(tmp_path, "mine.py", PLATE)
+    told = dict(found)
+    assert told["equation"].startswith("an operator of u.xx, u.yy, x; 1024 points")
+    assert "given values contradict each other" in told["note"]
+    assert [label for label, _ in found].count("domain") == 2
