@@ -57,7 +57,7 @@ class Channel(eqx.Module):
     def moved_to(self, other: "Channel") -> "Channel":
         """This channel at the points of another, with everything else its own."""
         target = other.target if self.target_moves else self.target
-        return dataclasses.replace(self, points=other.points, partner=other.partner, target=target)
+        return dataclasses.replace(self, points=other.points, partner=other.partner, given=other.given, target=target)
 
     def inside(self, units: Units, size: Float[Array, "..."]) -> "Channel":
         """This channel made dimensionless: points of the network, residuals in parts of `size` (k or n, k)."""

@@ -11,14 +11,18 @@ from jaxtyping import Array, Float
 
 from ..errors import EpinnWarning, InputError
 from .domain import Box
+from .region import Domain
+
+ROWS = 8  # of points outside a shape that a message names
 
 
-def own_points(points: Any, label: str, domain: Box) -> Float[Array, "n d"]:
+def own_points(points: Any, label: str, domain: Domain) -> Float[Array, "n d"]:
     """The points that the user gave to the condition `label`, one row each: refused where they lie outside the domain."""
     checked = as_columns(points, label, domain.coordinates)
     outside = ~domain.contains(checked)
     if outside.any():
-        raise InputError(f"{_outside(checked, outside, f'points of {label}', domain)}; enlarge the box or drop them.")
+        larger = "enlarge the box" if isinstance(domain, Box) else "change the shape"
+        raise InputError(f"{_outside(checked, outside, f'points of {label}', domain)}; {larger} or drop them.")
     return jnp.asarray(checked)
 
 
@@ -35,7 +39,7 @@ def as_columns(points: Any, label: str, names: Sequence[str]) -> Float[np.ndarra
     return checked
 
 
-def as_points(points: Any, domain: Box) -> Float[Array | np.ndarray, "n d"]:
+def as_points(points: Any, domain: Domain) -> Float[Array | np.ndarray, "n d"]:
     """The points that the user asks a prediction for, one row each; a flat array is fine in one dimension.
 
     Points outside the domain are taken, with a warning: nothing was said about the solution there.
@@ -54,9 +58,13 @@ def as_points(points: Any, domain: Box) -> Float[Array | np.ndarray, "n d"]:
     return checked
 
 
-def _outside(points: np.ndarray, outside: np.ndarray, what: str, domain: Box) -> str:
-    first = ", ".join(f"{value:.6g}" for value in points[outside][0])
-    return f"{outside.sum()} of {len(points)} {what} lie outside the domain, the first at ({first}); the box is {domain}"
+def _outside(points: np.ndarray, outside: np.ndarray, what: str, domain: Domain) -> str:
+    first, why = ", ".join(f"{value:.6g}" for value in points[outside][0]), domain.excluded(points[outside])
+    place = f"the first at ({first})" + (f", {why}" if why else "")
+    if isinstance(domain, Box):
+        return f"{outside.sum()} of {len(points)} {what} lie outside the domain, {place}; the box is {domain}"
+    rows = ", ".join(map(str, np.flatnonzero(outside)[:ROWS])) + (" and others" if outside.sum() > ROWS else "")
+    return f"{outside.sum()} of {len(points)} {what} lie outside the domain, rows {rows}, {place}; the domain is {domain}"
 
 
 def as_numbers(values: Any, what: str) -> np.ndarray:
@@ -77,6 +85,8 @@ def check_finite(values: np.ndarray, what: str) -> None:
 
 def per_point_values(values: Any, n: int, what: str) -> Float[Array, " n"]:
     """One finite number for each of `n` points; `what` names them where they are not."""
+    if isinstance(values, jax.core.Tracer):  # normals of points that are drawn anew in training
+        return values
     array = as_numbers(values, what)
     if array.shape != (n,) or not np.all(np.isfinite(array)):
         raise InputError(f"{what} must be {n} finite numbers, one per point; got shape {array.shape}.")

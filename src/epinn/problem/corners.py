@@ -18,7 +18,8 @@ from jaxtyping import Array, Float
 from ..derivatives.operator import at_points
 from .boundary import Robin
 from .conditions import Initial
-from .domain import TIME, Box, Face
+from .domain import Box, Face
+from .region import TIME, Domain
 
 if TYPE_CHECKING:
     from .problem import Problem
@@ -50,20 +51,22 @@ class Corner:
 
 
 def contradictions(problem: "Problem") -> tuple[Corner, ...]:
-    """The corners at which two exact values of one field differ."""
-    found: dict[tuple[tuple[int, int], tuple[float, float]], Corner] = {}
+    """The corners of a box at which two exact values of one field differ."""
+    if not isinstance(problem.domain, Box):
+        return ()
+    domain, found = problem.domain, dict[tuple[tuple[int, int], tuple[float, float]], Corner]()
     for name in problem.fields:
-        given = _given(problem, name)
-        points = _spread(problem.domain)
+        given = _given(problem, domain, name)
+        points = _spread(domain)
         every = [_values(one, points.at[:, one[1].axis].set(one[1].position), problem) for one in given]
         size = np.ptp(np.concatenate(every)) if given else 0.0
         for one, other in itertools.combinations(given, 2):
             if one[1].axis == other[1].axis or not size or _are_one(one[0], other[0]):
                 continue
-            points = _edge(problem.domain, one[1], other[1])
+            points = _edge(domain, one[1], other[1])
             differ = np.abs(_values(one, points, problem) - _values(other, points, problem))
             if np.max(differ) > APART * size:
-                corner = _corner(problem.domain, one, other)
+                corner = _corner(domain, one, other)
                 found.setdefault((corner.axes, corner.at), corner)
     return tuple(found.values())
 
@@ -71,15 +74,15 @@ def contradictions(problem: "Problem") -> tuple[Corner, ...]:
 _Given = tuple[Robin | Initial, Face, int]  # a condition, one of its faces, and the place of that among them
 
 
-def _given(problem: "Problem", name: str) -> list[_Given]:
+def _given(problem: "Problem", domain: Box, name: str) -> list[_Given]:
     """The exact values of a field on whole faces."""
     found: list[_Given] = []
     for condition in problem.conditions:
         match condition:
             case Robin(b=0, points=None, sigma=None) if condition.a:
-                faces = problem.domain.faces(condition.on)
+                faces = domain.faces(condition.on)
             case Initial(points=None, order=0, sigma=None):
-                faces = problem.domain.faces(TIME)[:1]
+                faces = domain.faces(TIME)[:1]
             case _:
                 continue
         if problem.field_name(condition.field) == name:
@@ -126,7 +129,7 @@ def _corner(domain: Box, one: _Given, other: _Given) -> Corner:
     )
 
 
-def in_words(corners: Sequence[Corner], domain: Box) -> str:
+def in_words(corners: Sequence[Corner], domain: Domain) -> str:
     """Where they are, and what they are."""
     names = domain.coordinates
     places = [", ".join(f"{names[axis]} = {at:.4g}" for axis, at in zip(c.axes, c.at, strict=True)) for c in corners]

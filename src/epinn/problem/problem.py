@@ -23,10 +23,10 @@ from .condition import Condition
 from .conditions import Constant, Data
 from .context import Clear, Context, Points
 from .disturbance import Disturbance
-from .domain import Box
 from .field import Field
 from .joints import joints
 from .precision import UnknownNoise
+from .region import Domain
 from .sameness import same_value
 from .shorthand import Slot, Unknown, as_conditions, as_unknown, named
 
@@ -44,7 +44,7 @@ class Problem:
     per field. `name` is what reports call the problem.
     """
 
-    domain: Box
+    domain: Domain
     equation: Any
     boundary: Any = ()
     initial: Any = ()
@@ -188,7 +188,7 @@ class Problem:
     def check(self) -> None:
         """Find mistakes in operators, data and exact solution now, and not after training."""
         self.channels(0)
-        if self.exact is not None and self.exact_at(self.domain.grid(2)).shape[1] != len(self.fields):
+        if self.exact is not None and self.exact_at(self.domain.interior(1)).shape[1] != len(self.fields):
             raise InputError(f"exact must return one value for each of the fields {', '.join(self.fields)}.")
 
     def same_as(self, other: "Problem") -> bool:
