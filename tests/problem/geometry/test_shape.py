@@ -94,6 +94,7 @@ def test_edges_have_the_names_of_faces():
     assert lengths(PLATE) == pytest.approx({"x=0": 100, "x=200": 100, "y=0": 200, "y=100": 200, "hole": 40 * math.pi})
     assert [part.name for part in PLATE.faces("x")] == ["x=0", "x=200"]
     assert [part.name for part in PLATE.faces("x=0.0, hole")] == ["x=0", "hole"]
+    assert [part.name for part in epinn.Rectangle(x=(1, 1.5), y=(0, 1)).faces("x=1")] == ["x=1"]
     assert lengths(CORNER) == pytest.approx({"x=-1": 2, "x=1": 1, "y=-1": 2, "y=1": 1, "x=0": 1, "y=0": 1})
 
 

@@ -245,8 +245,8 @@ def _checked(name: str) -> str:
 
 def _is_meant(on: str, name: str) -> bool:
     """Whether a part is what a user wrote, or belongs to it: "wedge.1" for "wedge", "x=0" for "x" and for "x=0.0"."""
-    if name == on or name.startswith((f"{on}.", f"{on}=")):
-        return True
+    if "=" not in on:
+        return name == on or name.startswith((f"{on}.", f"{on}="))
     (asked, _, value), (own, _, place) = on.rpartition("="), name.rpartition("=")
     try:
         return asked.strip() == own and math.isclose(float(value), float(place), rel_tol=1e-6, abs_tol=1e-9)
