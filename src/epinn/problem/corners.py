@@ -8,7 +8,7 @@ would be there are moved out of it.
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -19,7 +19,8 @@ from ..derivatives.operator import at_points
 from .boundary import Robin
 from .conditions import Initial
 from .domain import Box, Face
-from .region import TIME, Domain
+from .geometry.meeting import meeting
+from .region import TIME, Domain, Part
 
 if TYPE_CHECKING:
     from .problem import Problem
@@ -71,12 +72,30 @@ def contradictions(problem: "Problem") -> tuple[Corner, ...]:
     return tuple(found.values())
 
 
-_Given = tuple[Robin | Initial, Face, int]  # a condition, one of its faces, and the place of that among them
+def contradicting_parts(problem: "Problem") -> list[str]:
+    """The same for a shape: which parts of its boundary meet with different values, "x=0 and hole"."""
+    found: dict[str, None] = {}
+    for name in problem.fields if not isinstance(problem.domain, Box) else ():
+        given = _given(problem, problem.domain, name)
+        every = [_values(one, one[1].placed(PLACES, "grid").points, problem) for one in given]
+        size = np.ptp(np.concatenate(every)) if given else 0.0
+        for one, other in itertools.combinations(given, 2):
+            places = meeting(one[1], other[1])
+            if not size or not len(places) or _are_one(one[0], other[0]):
+                continue
+            differ = np.abs(np.subtract(*(_values(given, jnp.asarray(places, float), problem) for given in (one, other))))
+            if np.max(differ) > APART * size:
+                found[f"{one[1].name} and {other[1].name}"] = None
+    return list(found)
 
 
-def _given(problem: "Problem", domain: Box, name: str) -> list[_Given]:
-    """The exact values of a field on whole faces."""
-    found: list[_Given] = []
+_Of = TypeVar("_Of", bound=Part)
+_Given = tuple[Robin | Initial, _Of, int]  # a condition, one of its parts of the boundary, and the place of that among them
+
+
+def _given(problem: "Problem", domain: Domain, name: str) -> list[_Given[Any]]:
+    """The exact values of a field on whole parts of the boundary."""
+    found: list[_Given[Any]] = []
     for condition in problem.conditions:
         match condition:
             case Robin(b=0, points=None, sigma=None) if condition.a:
@@ -95,7 +114,7 @@ def _are_one(one: Robin | Initial, other: Robin | Initial) -> bool:
     return one is other and (callable(one.target) or np.ndim(one.target) == 0)
 
 
-def _values(given: _Given, points: Float[Array, "n d"], problem: "Problem") -> np.ndarray:
+def _values(given: _Given[Any], points: Float[Array, "n d"], problem: "Problem") -> np.ndarray:
     """What a condition says at points of its face."""
     condition, _, place = given
     target, by = condition.target, condition.a if isinstance(condition, Robin) else 1.0
@@ -117,7 +136,7 @@ def _spread(domain: Box) -> Float[Array, "n d"]:
     return domain.points(PLACES, "sobol", key=jax.random.key(0))
 
 
-def _corner(domain: Box, one: _Given, other: _Given) -> Corner:
+def _corner(domain: Box, one: _Given[Face], other: _Given[Face]) -> Corner:
     first, second = sorted((one, other), key=lambda given: given[1].axis)
     axes = (first[1].axis, second[1].axis)
     sides = [domain.upper[axis] - domain.lower[axis] for axis in axes]

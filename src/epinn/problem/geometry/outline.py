@@ -40,6 +40,7 @@ class Track:
     end: np.ndarray
     curves: np.ndarray  # of each step, as a table; (steps, 4, 2)
     outward: np.ndarray  # of each step, a sign
+    ends: np.ndarray  # points where it begins and ends, and where it is interrupted; (n, 2)
 
     @property
     def length(self) -> float:
@@ -128,7 +129,8 @@ def _extent(figure: Figure) -> float:
 def _track(name: str, stretches: list[Stretch]) -> Track:
     parts = [_steps(one) for one in stretches]
     begin, end, length, curves, outward = (np.concatenate(columns) for columns in zip(*parts, strict=True))
-    return Track(name, np.concatenate([[0.0], np.cumsum(length)]), begin, end, curves, outward)
+    ends = np.concatenate([one.curve.points(np.array([one.begin, one.end])) for one in stretches])
+    return Track(name, np.concatenate([[0.0], np.cumsum(length)]), begin, end, curves, outward, ends)
 
 
 def _steps(stretch: Stretch) -> tuple[np.ndarray, ...]:
