@@ -144,6 +144,9 @@ class Box(Domain):
     def outlines(self) -> list[np.ndarray]:
         return []
 
+    def excluded(self, points: np.ndarray) -> str:
+        return ""
+
     def _scale(self, unit: Float[Array, "n d"] | np.ndarray) -> Float[Array, "n d"]:
         lower, upper = np.asarray(self.lower), np.asarray(self.upper)
         return jnp.asarray(lower + unit * (upper - lower), float)

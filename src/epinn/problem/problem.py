@@ -23,6 +23,7 @@ from .condition import Condition
 from .conditions import Constant, Data
 from .context import Clear, Context, Points
 from .disturbance import Disturbance
+from .domain import Box
 from .field import Field
 from .joints import joints
 from .precision import UnknownNoise
@@ -87,14 +88,13 @@ class Problem:
 
     def __repr__(self) -> str:
         domain = self.domain
-        box = ", ".join(
-            f"{n} in ({a:g}, {b:g})" for n, a, b in zip(domain.coordinates, domain.lower, domain.upper, strict=True)
-        )
+        sides = (f"{n} in ({a:g}, {b:g})" for n, a, b in zip(domain.coordinates, domain.lower, domain.upper, strict=True))
+        place = ", ".join(sides) if isinstance(domain, Box) else repr(domain)
         unknowns = f"; unknown {', '.join(self.unknowns)}" if self.unknowns else ""
         every = (*self.equation, *self.boundary, *self.initial, *self.data, *self.extra)
         labels = [f"{c.label} ({len(c.points)})" if isinstance(c, Data) else c.label for c in every]
         title = f" {self.name!r}" if self.name else ""
-        return f"<Problem{title}: {', '.join(self.fields)} for {box}; {', '.join(labels)}{unknowns}>"
+        return f"<Problem{title}: {', '.join(self.fields)} for {place}; {', '.join(labels)}{unknowns}>"
 
     @property
     def conditions(self) -> tuple[Condition, ...]:

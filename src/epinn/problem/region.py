@@ -122,9 +122,9 @@ class Domain(eqx.Module):
     def outlines(self) -> Sequence[Float[np.ndarray, "n 2"]]:
         """Closed curves around a domain in the plane, inner ones the other way round; none for a box."""
 
+    @abstractmethod
     def excluded(self, points: np.ndarray) -> str:
         """Why points are not in the domain, where there is more to say than that: "in hole"."""
-        return ""
 
     @property
     def dimension(self) -> int:

@@ -3,9 +3,11 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 
 import epinn
-from epinn.solve.windows import can_march
+from epinn.problem.scales import Scales
+from epinn.solve.windows import _Stretch, can_march
 
 KEY = jax.random.key(3)
 DISC = epinn.Disc(x=1, y=2, radius=0.5, name="rim")
@@ -60,6 +62,18 @@ def test_time_can_be_solved_in_windows():
     window = HEATED.between(10, 20)
     assert (window.lower[2], window.upper[2]) == (10, 20)
     assert window.of == DISC
+
+
+@pytest.mark.usefixtures("quick_compile")
+def test_a_window_asks_for_the_shape_during_a_stretch_of_time():
+    asked = problem(HEATED, initial=epinn.Initial(lambda x, y: x + y)).with_points(collocation=64, boundary=16)
+    window = _Stretch([asked], [Scales.of(asked)], 20.0, 40.0, jax.random.split(KEY, 1))
+    equation, rim, initial = (np.asarray(channel.points[0]) for channel in window.channels(None))
+    for points in (equation, rim, initial):  # in units of the disc and of the window
+        assert np.all(np.hypot(points[:, 0], points[:, 1]) < 1 + 1e-5)
+    assert np.allclose(np.hypot(rim[:, 0], rim[:, 1]), 1, atol=1e-5)
+    assert np.all(initial[:, 2] == -1)
+    assert np.ptp(equation[:, 2]) > 1.9
 
 
 def test_points_drawn_anew_bring_their_normals():

@@ -1,6 +1,7 @@
 """Even points inside what is no box: those of the box around it that are inside, as many as asked for."""
 
 import functools
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -27,35 +28,31 @@ def even_points(n: int, dimension: int, sampling: str, *, key: PRNGKeyArray | No
 
 
 def points_inside(domain: Domain, n: int, sampling: str, *, key: PRNGKeyArray | None) -> Float[Array, "n d"]:
-    """`n` points of a domain: of even ones in the box around it, the first that are inside."""
+    """`n` points of a domain. Inside compiled code, where a key has no value yet, one of some sets of even points is taken."""
     if isinstance(key, jax.core.Tracer):
-        blocks = jnp.asarray(_kept(domain, BLOCKS * n), float).reshape(BLOCKS, n, domain.dimension)
+        blocks = jnp.asarray(_blocks(domain, n), float)
         return blocks[jax.random.randint(key, (), 0, BLOCKS)]
-    around, number = _around(domain), int(MORE * n / domain.fill) + 32
-    for _ in range(TRIES):
-        unit = even_points(number, domain.dimension, sampling, key=key)
-        points = around[0] + np.asarray(unit, np.float64) * (around[1] - around[0])
-        kept = points[domain.contains(points)]
-        if len(kept) >= n:
-            return jnp.asarray(kept[:n], float)
-        number *= 2
-    raise InputError(f"{domain!r} is too thin to be filled with points; make it wider.")
+    return jnp.asarray(_first(domain, n, lambda number: even_points(number, domain.dimension, sampling, key=key)), float)
 
 
 @functools.lru_cache(maxsize=16)
-def _kept(domain: Domain, n: int) -> np.ndarray:
-    """Without JAX, since it is asked for while code is compiled."""
-    around, number = _around(domain), int(MORE * n / domain.fill) + 32
-    while True:
-        points = around[0] + sobol(number, domain.dimension) * (around[1] - around[0])
-        kept = points[domain.contains(points)]
-        if len(kept) >= n:
-            return np.asarray(kept[:n])
+def _blocks(domain: Domain, n: int) -> Float[np.ndarray, "blocks n d"]:
+    """Sets of points that follow each other in a Sobol sequence, each of them even."""
+    points = _first(domain, BLOCKS * n, lambda number: sobol(number, domain.dimension))
+    return points.reshape(BLOCKS, n, domain.dimension)
+
+
+def _first(domain: Domain, n: int, draw: Callable[[int], Any]) -> Float[np.ndarray, "n d"]:
+    """Of so many points of the unit cube as it takes, put into the box around a domain, the first `n` that are inside."""
+    lower, upper = np.asarray(domain.lower), np.asarray(domain.upper)
+    number = int(MORE * n / domain.fill) + 32
+    for _ in range(TRIES):
+        points = lower + np.asarray(draw(number), np.float64) * (upper - lower)
+        inside = points[domain.contains(points)]
+        if len(inside) >= n:
+            return np.asarray(inside[:n])
         number *= 2
-
-
-def _around(domain: Domain) -> tuple[np.ndarray, np.ndarray]:
-    return np.asarray(domain.lower), np.asarray(domain.upper)
+    raise InputError(f"{domain!r} is too thin to be filled with points; make it wider.")
 
 
 def mesh_around(domain: Domain, *counts: int) -> Float[Array, "n d"]:
