@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from .problem.context import Points
     from .problem.domain import Box
     from .problem.field import Field
+    from .problem.geometry.shape import Disc, Ellipse, Polygon, Rectangle
     from .problem.problem import Problem
     from .problem.shorthand import Normal, Unknown
     from .progress import Progress
@@ -50,6 +51,7 @@ _HOMES = {
     "derivatives.network": ("Solution",),
     "problem.domain": ("Box",),
     "problem.field": ("Field",),
+    "problem.geometry.shape": ("Disc", "Ellipse", "Polygon", "Rectangle"),
     "problem.boundary": ("Boundary", "Dirichlet", "Neumann", "Periodic", "Robin"),
     "problem.conditions": ("Constant", "Data", "Equation", "Initial"),
     "problem.context": ("Points",),

@@ -5,10 +5,12 @@ import numpy as np
 import pytest
 
 import epinn
-from epinn.problem.corners import RADIUS, contradictions, in_words
+from epinn.problem.corners import RADIUS, contradicting_parts, contradictions, in_words
 from epinn.problem.scales import Scales
 
 pytestmark = pytest.mark.usefixtures("quick_compile")
+
+PLATE = epinn.Rectangle(x=(0, 2), y=(0, 1)) - epinn.Disc(x=1, y=0.5, radius=0.2, name="hole")
 
 
 def plate(**targets):
@@ -99,3 +101,22 @@ def test_scales_know_corners_and_their_channels_keep_clear():
 def test_what_is_to_be_kept_clear_is_no_text():
     with pytest.raises(epinn.InputError, match="leave out clear="):
         epinn.Points(clear=("corner",))
+
+
+def drilled(**values):
+    conditions = [epinn.Dirichlet(value, on=part) for part, value in values.items()]
+    return epinn.Problem(domain=PLATE, equation=lambda u: u.xx + u.yy, boundary=conditions)
+
+
+def test_parts_of_a_shape_that_meet_with_different_values():
+    plate = drilled(**{"x=0": 300.0, "y=0": 400.0, "x=2": lambda x, y: 400.0 + y, "hole": 0.0})
+    assert contradicting_parts(plate) == ["x=0 and y=0"]
+    assert contradicting_parts(drilled(**{"x=0": 300.0, "x=2": 400.0, "hole": 0.0})) == []
+    quenched = epinn.Problem(
+        domain=PLATE.during(t=(0, 60)),
+        equation=lambda u: u.t - u.xx - u.yy,
+        boundary=[epinn.Dirichlet(300.0, on="hole"), epinn.Dirichlet(lambda t: 400.0 + t, on="x=0")],
+        initial=epinn.Initial(400.0),
+    )
+    assert contradicting_parts(quenched) == ["hole and t=0"]
+    assert contradictions(quenched) == ()

@@ -12,6 +12,7 @@ import numpy as np
 from ..derivatives.jet import Value, opaque
 from ..derivatives.network import AbstractNetwork, Frozen, Solution
 from ..problem.channel import Channel
+from ..problem.domain import Box
 from ..problem.problem import Problem
 from ..solve.misfit import Misfit
 from ..solve.seeds import stack
@@ -76,8 +77,9 @@ def _other_order(solution: Solution, channels: Sequence[Channel], problem: Probl
         return []
     own = [names[i] for i in orders[best]]
     box = ", ".join(f"{name}=..." for name in own)
+    how = f"Write the domain as Box({box})" if isinstance(problem.domain, Box) else f"Make the shape with {box}"
     share = (totals[best] / total) ** 0.5
     return [
         f"the network seems to take ({', '.join(own)}), and the problem has ({', '.join(names)}): in that order its residuals "
-        f"are {share:.1g} of these. Write the domain as Box({box})."
+        f"are {share:.1g} of these. {how}."
     ]

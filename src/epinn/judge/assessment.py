@@ -5,7 +5,7 @@ import numpy as np
 from ..methods.method import Method
 from ..posterior.held_out import compare_held_out
 from ..posterior.posterior import Posterior
-from ..problem.corners import contradictions, in_words
+from ..problem.corners import contradicting_parts, contradictions, in_words
 from ..problem.precision import Exact
 from ..solve.misfit import Misfit
 from ..solve.pinn import Pinn
@@ -73,7 +73,10 @@ def residuals_in_words(pinn: Pinn, posterior: Posterior) -> str:
 def where_nothing_is_asked(pinn: Pinn) -> str:
     """The corners at which given values contradict each other, in words; nothing without them."""
     corners = () if pinn.solution.units is None else contradictions(pinn.problem)
-    return in_words(corners, pinn.problem.domain) if corners else ""
+    if corners:
+        return f"{in_words(corners, pinn.problem.domain)}, so that nothing was asked there"
+    parts = contradicting_parts(pinn.problem)
+    return f"where {', '.join(parts)} meet, given values contradict each other" if parts else ""
 
 
 def failures(pinn: Pinn, method: Method, posterior: Posterior) -> list[str]:

@@ -11,15 +11,17 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from ..posterior.posterior import DRAWS, Posterior
 from ..posterior.statistics import Prediction
 from ..problem.problem import Problem
+from ..problem.region import Domain
 from .metrics import score
 
 GRID = {1: 501, 2: 51, 3: 15}  # points along each coordinate; about 4096 in all above three dimensions
+FINER = 4.0  # times as many along each, at most, where a shape fills little of the box around it
 HISTOGRAM = 2000  # single draws of the unknowns that are kept, for histograms
 
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """One posterior on a regular grid with `shape` points along the coordinates."""
+    """One posterior on a regular grid with `shape` points along the coordinates, or on those of them that are in the domain."""
 
     problem: Problem
     label: str
@@ -30,6 +32,15 @@ class Evaluation:
     unknowns: Mapping[str, Prediction]  # with samples
     unknowns_truth: Mapping[str, float | None]
     seconds: float
+    places: np.ndarray | None = None  # of the points on the grid, where some of it lies outside the domain
+
+    def on_grid(self, values: np.ndarray) -> np.ndarray:
+        """Values at the points, one row each, for the whole grid: nothing (NaN) outside the domain."""
+        if self.places is None:
+            return values
+        whole = np.full((int(np.prod(self.shape)), *values.shape[1:]), np.nan)
+        whole[self.places] = values
+        return whole
 
     def metrics(self, field: str | None = None) -> dict[str, float | None]:
         """Metrics of one field, the first by default."""
@@ -57,7 +68,7 @@ class Evaluation:
 def evaluate(posterior: Posterior, *, label: str | None = None, draws: int = DRAWS, key: PRNGKeyArray | int = 0) -> Evaluation:
     """Look at a posterior on a dense grid."""
     started, problem = time.perf_counter(), posterior.problem
-    points, shape = grid(problem)
+    points, shape, places = grid_in(problem.domain)
     prediction = posterior.predict(points, draws=draws, key=key)
     if prediction.mean.ndim == 1:
         prediction = Prediction(prediction.mean[:, None], prediction.std[:, None], draws=prediction.draws)
@@ -72,14 +83,24 @@ def evaluate(posterior: Posterior, *, label: str | None = None, draws: int = DRA
         unknowns=posterior.unknowns(draws=draws, key=key, samples=HISTOGRAM),
         unknowns_truth=unknowns_truth(problem, truth),
         seconds=time.perf_counter() - started,
+        places=places,
     )
 
 
 def grid(problem: Problem) -> tuple[Float[Array, "n d"], tuple[int, ...]]:
-    """The regular grid that a problem is looked at on, and its points along each coordinate."""
-    dimension = problem.domain.dimension
-    shape = (GRID.get(dimension, max(2, int(4096 ** (1 / dimension)))),) * dimension
-    return problem.domain.grid(*shape), shape
+    """The regular grid that a problem is looked at on, what of it is in the domain, and its points along each coordinate."""
+    points, shape, _ = grid_in(problem.domain)
+    return points, shape
+
+
+def grid_in(domain: Domain) -> tuple[Float[Array, "n d"], tuple[int, ...], np.ndarray | None]:
+    """The same for a domain, with the places of the points on the grid where some of it lies outside."""
+    dimension = domain.dimension
+    finer = min(FINER, domain.fill ** (-1 / max(1, len(domain.space))))
+    shape = (round(finer * GRID.get(dimension, max(2, int(4096 ** (1 / dimension))))),) * dimension
+    points = domain.mesh(*shape)
+    places = np.flatnonzero(domain.contains(np.asarray(points)))
+    return (points, shape, None) if len(places) == len(points) else (points[places], shape, places)
 
 
 def unknowns_truth(problem: Problem, truth: np.ndarray | None) -> dict[str, float | None]:

@@ -122,7 +122,7 @@ def _judged(evidence: Evidence) -> Verdict:
             return Verdict(word, tuple(wrong))
     why = (*_mostly_prior(evidence), *(why for _, why in checks), *_grounds(evidence))
     if evidence.unasked and evidence.held_out is None:  # measurements would have told
-        said = f"{evidence.unasked}, so that nothing was asked there, and how far that reaches is not in the band"
+        said = f"{evidence.unasked}, and how far that reaches is not in the band"
         return Verdict(NOT_CHECKED, (said, *why), (LET_THEM_MEET,))
     return Verdict(TRUSTWORTHY, why) if why else Verdict(NOT_CHECKED, ("there is nothing to compare it with",))
 

@@ -89,12 +89,13 @@ def own_errors(pinns: Sequence[Pinn], keys: Keys) -> list[OwnError] | None:
     solution = stack([pinn.solution for pinn in pinns])
     at_once = seeds_at_once(24 * numbers[0] ** 2 * ROWS)
 
-    def compute(solution: Solution, *channels: Any) -> OwnError:
-        return _estimated(solution, *channels, probes, keys, numbers[0], at_once)
+    def compute(solution: Solution, seen: tuple[Channel, ...], unseen: tuple[Channel, ...]) -> OwnError:
+        return _estimated(solution, seen, unseen, probes, keys, numbers[0], at_once)
 
     found = in_double(compute, solution, tuple(stack(seen)), tuple(stack(unseen)), side=numbers[0])
     like = jax.tree.map(lambda leaf: jnp.zeros((), jnp.float32) if eqx.is_inexact_array(leaf) else leaf, found)
-    return unstack(cast_like(found, like), len(pinns))
+    each: list[OwnError] = unstack(cast_like(found, like), len(pinns))
+    return each
 
 
 def _is_exact(pinn: Pinn) -> bool:
@@ -123,10 +124,10 @@ def _numbers(pinn: Pinn) -> tuple[int, tuple[int, ...]] | None:
 def _fresh(pinn: Pinn, round: int, numbers: tuple[int, ...]) -> tuple[Channel, ...]:
     """The conditions at points that the fit has not seen, more of them where more is left."""
     many = candidates_of(pinn.base, pinn.problem, pinn.points_key, scales_for(pinn.solution, pinn.problem), round)
-    stacked = (tuple(stack([part])) for part in (pinn.channels, many))
+    own, candidates = (tuple(stack([part])) for part in (pinn.channels, many))
     keys = jax.random.split(jax.random.key(round), 1)
     numbers = tuple(min(n, len(c.points)) for n, c in zip(numbers, many, strict=True))  # an end of an interval is one point
-    (found,) = unstack(where_most_is_left(*stacked, stack([pinn.solution]), keys, numbers)[0], 1)
+    (found,) = unstack(where_most_is_left(own, candidates, stack([pinn.solution]), keys, numbers)[0], 1)
     return tuple(found)
 
 
@@ -141,6 +142,7 @@ class _ErrorObjective(Objective):
     """The residuals of a network and its error together, as a function of the coefficients of the error."""
 
     solution: Solution
+    corrected: Corrected
 
     def prepare(self, channels: Sequence[Channel]) -> None:
         return None
@@ -148,11 +150,10 @@ class _ErrorObjective(Objective):
     def residuals(
         self, parameters: Float[Array, "fields units"], channels: Sequence[Channel], prepared: None, key: PRNGKeyArray
     ) -> Residuals:
-        return residuals(channels, _with_outer(self.solution, parameters))
+        return residuals(channels, dataclasses.replace(self.solution, network=self.network(parameters)))
 
-
-def _with_outer(solution: Solution, outer: Float[Array, "fields units"]) -> Solution:
-    return eqx.tree_at(lambda s: s.network.outer, solution, Frozen(outer))
+    def network(self, outer: Float[Array, "fields units"]) -> Corrected:
+        return dataclasses.replace(self.corrected, outer=Frozen(outer))
 
 
 @eqx.filter_jit
@@ -173,42 +174,37 @@ def _estimated(
         key: PRNGKeyArray,
     ) -> OwnError:
         points = max((channel.points for channel in seen), key=len)
-        start = _start(solution, points, unknowns, key)
-        nothing = start.network.outer.content
-        objective, like = _ErrorObjective(start), one_of(nothing[None])
-        at = jnp.zeros(nothing.size)
+        start = _start(solution.network, points, unknowns, key)
+        objective, like = _ErrorObjective(solution, start), one_of(start.outer.content[None])
+        at = jnp.zeros(start.outer.content.size)
         system = System(objective, seen, key, None, like)
         best = _least_squares(system.jacobian(at), -system.rows(at))
         test = System(objective, unseen, key, None, like)
         left = jnp.sqrt(jnp.sum(test.rows(best) ** 2) / jnp.maximum(jnp.sum(test.rows(at) ** 2), 1e-300))
-        found = _with_outer(start, system.tree(best))
-        size = jnp.sqrt(jnp.mean((found.dimensionless(probes) - solution.dimensionless(probes)) ** 2, axis=0))
-        silent = dataclasses.replace(found.network, amplitude=jnp.zeros(()))
-        return OwnError(silent, size, left)
+        found = objective.network(system.tree(best))
+        corrected = dataclasses.replace(solution, network=found)
+        size = jnp.sqrt(jnp.mean((corrected.dimensionless(probes) - solution.dimensionless(probes)) ** 2, axis=0))
+        return OwnError(dataclasses.replace(found, amplitude=jnp.zeros(())), size, left)
 
     return over_seeds(one, solutions, seen, unseen, probes, keys, at_once=at_once)
 
 
-def _start(solution: Solution, points: Float[Array, "n d"], unknowns: int, key: PRNGKeyArray) -> Solution:
-    """A solution with random units beside it, which have no effect as yet. Features and coordinates enter in units of how much
+def _start(network: AbstractNetwork, points: Float[Array, "n d"], unknowns: int, key: PRNGKeyArray) -> Corrected:
+    """A network with random units beside it, which have no effect as yet. Features and coordinates enter in units of how much
     they vary, and with equal shares."""
-    network = solution.network
-    features = jax.vmap(network.features)(points)
+    features = jnp.asarray(jax.vmap(network.features)(points))
     fields = jax.eval_shape(network, points[0]).shape[-1]
     units, shares = unknowns // fields, [part.shape[-1] for part in (features, points)]
     seen = jnp.concatenate([features, points], axis=1)
     mean, spread = jnp.mean(seen, axis=0), jnp.std(seen, axis=0)
+    moving = spread > 1e-6 * jnp.max(jnp.abs(seen), axis=0)
     share = jnp.concatenate([jnp.full(n, 1 / np.sqrt(max(n, 1))) for n in shares])
+    share = jnp.where(moving, share / jnp.where(moving, spread, 1.0), 0.0)
     weight_key, bias_key, steep_key = jax.random.split(key, 3)
     steep = FLATTEST * (STEEPEST / FLATTEST) ** jax.random.uniform(steep_key, (units, 1))
-    moving = spread > 1e-6 * jnp.max(jnp.abs(seen), axis=0)
-    share = jnp.where(moving, share / jnp.where(moving, spread, 1.0), 0.0)
     weights = steep * jax.random.normal(weight_key, (units, sum(shares))) * share
     biases = steep[:, 0] * jax.random.normal(bias_key, (units,)) - weights @ mean
-    outer = jnp.zeros((fields, units))
-    return dataclasses.replace(
-        solution, network=Corrected(network, Frozen(weights), Frozen(biases), Frozen(outer), jnp.ones(()))
-    )
+    return Corrected(network, Frozen(weights), Frozen(biases), Frozen(jnp.zeros((fields, units))), jnp.ones(()))
 
 
 def _least_squares(jacobian: Float[Array, "m p"], target: Float[Array, " m"]) -> Float[Array, " p"]:

@@ -12,7 +12,7 @@ from jaxtyping import Array, Float
 
 from ..errors import InputError, shown, unknown_name
 from .checks import own_points
-from .domain import Box
+from .region import Domain
 
 FEWEST, MOST = 4, 32  # places along a window: the fewest for a short one, the most for one as long as the domain
 
@@ -38,7 +38,7 @@ class Average(eqx.Module):
         return jnp.sum(apart * self.shares[..., None], axis=-2)
 
 
-def windows(points: Float[Array, "n d"], over: Any, label: str, domain: Box, lines: np.ndarray | None = None) -> Average:
+def windows(points: Float[Array, "n d"], over: Any, label: str, domain: Domain, lines: np.ndarray | None = None) -> Average:
     """The average over a window around each point, by Gauss-Legendre quadrature.
 
     `over` has, by coordinate, the width of the window around the point, or where it begins and ends beside the point.
@@ -54,11 +54,11 @@ def windows(points: Float[Array, "n d"], over: Any, label: str, domain: Box, lin
     return Average(jnp.asarray(points[:, None] + steps), jnp.broadcast_to(jnp.asarray(shares), (len(points), len(shares))))
 
 
-def _lengths(domain: Box) -> dict[str, float]:
+def _lengths(domain: Domain) -> dict[str, float]:
     return {name: high - low for name, low, high in zip(domain.coordinates, domain.lower, domain.upper, strict=True)}
 
 
-def _ends(over: Any, label: str, domain: Box) -> dict[str, tuple[float, float]]:
+def _ends(over: Any, label: str, domain: Domain) -> dict[str, tuple[float, float]]:
     """Where windows begin and end beside their points, checked."""
     if not isinstance(over, Mapping) or not over:
         raise InputError(f"over= of {label} has a width by coordinate, {{'t': 5.0}} say; not {shown(over)}.")

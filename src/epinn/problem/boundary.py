@@ -13,7 +13,7 @@ from .channel import Channel, Kind
 from .checks import as_numbers, own_points
 from .condition import Condition, Sigma, Target, make_channel, of_field
 from .context import Context
-from .domain import Face
+from .domain import Box
 from .operators import Derivatives, Flux
 
 
@@ -46,12 +46,11 @@ class Robin(Condition):
         space = context.domain.space
         if self.points is None:
             faces = context.domain.faces(self.on)
-            timelike = [face.name for face in faces if not _outward(face).any()]
-            if self.b and timelike:
+            instants = [face.name for face in faces if face.is_instant]
+            if self.b and instants:
                 reason = "time has no normal; for u.t use Initial(..., order=1) or an Equation"
-                raise InputError(f"{self.label} cannot be on {timelike[0]}: {reason}.")
-            points = context.on_faces(faces, key)
-            normals = np.repeat([_outward(face) for face in faces], len(points) // len(faces), axis=0)
+                raise InputError(f"{self.label} cannot be on {instants[0]}: {reason}.")
+            points, normals = context.on_faces(faces, key)
         else:
             points = own_points(self.points, self.label, context.domain)
             if self.on is not None:
@@ -131,7 +130,9 @@ class Periodic(Condition):
     def channel(self, context: Context, key: PRNGKeyArray) -> Channel:
         if self.along not in context.domain.coordinates:
             raise unknown_name("coordinate", self.along, context.domain.coordinates)
-        low, high = (context.on_faces([face], key) for face in context.domain.faces(self.along))
+        if not isinstance(context.domain, Box):
+            raise InputError(f"{self.label}: periodic conditions need the two ends of a coordinate, which only a Box has.")
+        low, high = (context.on_faces([face], key).points for face in context.domain.faces(self.along))
         operator = Derivatives(context.field_name(self.field), tuple((self.along,) * n for n in range(self.order + 1)))
         return make_channel(self, context, operator, 0.0, low, partner=high, sampled=True)
 
@@ -154,10 +155,5 @@ class Boundary(Condition):
         return self.what + (f" at {self.on}" if self.on else "")
 
     def channel(self, context: Context, key: PRNGKeyArray) -> Channel:
-        points = context.on_faces(context.domain.faces(self.on), key)
+        points = context.on_faces(context.domain.faces(self.on), key).points
         return make_channel(self, context, self.operator, self.target, points, sampled=True)
-
-
-def _outward(face: Face) -> np.ndarray:
-    axis = face.box.coordinates[face.axis]
-    return np.array([face.outward * (name == axis) for name in face.box.space])

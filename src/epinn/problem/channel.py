@@ -60,7 +60,9 @@ class Channel(eqx.Module):
     def moved_to(self, other: "Channel") -> "Channel":
         """This channel at the points of another, with everything else its own."""
         target = other.target if self.target_moves else self.target
-        return dataclasses.replace(self, points=other.points, partner=other.partner, over=other.over, target=target)
+        return dataclasses.replace(
+            self, points=other.points, partner=other.partner, over=other.over, given=other.given, target=target
+        )
 
     def inside(self, units: Units, size: Float[Array, "..."]) -> "Channel":
         """This channel made dimensionless: points of the network, residuals in parts of `size` (k or n, k)."""

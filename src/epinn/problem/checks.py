@@ -11,11 +11,12 @@ from jaxtyping import Array, Float
 
 from ..errors import EpinnWarning, InputError, unknown_name
 from .domain import Box
+from .region import Domain
 
 FEW = 3  # rows that a message names one by one
 
 
-def own_points(points: Any, label: str, domain: Box, lines: np.ndarray | None = None) -> Float[Array, "n d"]:
+def own_points(points: Any, label: str, domain: Domain, lines: np.ndarray | None = None) -> Float[Array, "n d"]:
     """The points that the user gave to the condition `label`, one row each: refused where they lie outside the domain.
 
     `lines` are those of the file that the points come from, if they do.
@@ -24,11 +25,12 @@ def own_points(points: Any, label: str, domain: Box, lines: np.ndarray | None = 
     outside = ~domain.contains(checked)
     if outside.any():
         found = _outside(checked, outside, f"points of {label}", domain, lines)
-        raise InputError(f"{found}; check their units, enlarge the box or drop them.")
+        larger = "enlarge the box" if isinstance(domain, Box) else "change the shape"
+        raise InputError(f"{found}; check their units, {larger} or drop them.")
     return jnp.asarray(checked)
 
 
-def in_order(points: Any, coordinates: Sequence[str], label: str, domain: Box) -> Float[np.ndarray, "n d"]:
+def in_order(points: Any, coordinates: Sequence[str], label: str, domain: Domain) -> Float[np.ndarray, "n d"]:
     """Points whose columns have names, with the columns in the order of the domain's coordinates."""
     for name in coordinates:
         if name not in domain.coordinates:
@@ -56,7 +58,7 @@ def as_columns(points: Any, label: str, names: Sequence[str]) -> Float[np.ndarra
     return checked
 
 
-def as_points(points: Any, domain: Box) -> Float[Array | np.ndarray, "n d"]:
+def as_points(points: Any, domain: Domain) -> Float[Array | np.ndarray, "n d"]:
     """The points that the user asks a prediction for, one row each; a flat array is fine in one dimension.
 
     Points outside the domain are taken, with a warning: nothing was said about the solution there.
@@ -75,20 +77,24 @@ def as_points(points: Any, domain: Box) -> Float[Array | np.ndarray, "n d"]:
     return checked
 
 
-def _outside(points: np.ndarray, outside: np.ndarray, what: str, domain: Box, lines: np.ndarray | None = None) -> str:
-    """Which points lie outside, where the first is, and how far the farthest is along the coordinate that it is farthest in."""
-    first = ", ".join(f"{value:.6g}" for value in points[outside][0])
-    lower, upper = np.asarray(domain.lower), np.asarray(domain.upper)
-    beyond = np.max(np.maximum(lower - points, points - upper), axis=0)
-    axis = int(np.argmax(beyond / (upper - lower)))
+def _outside(points: np.ndarray, outside: np.ndarray, what: str, domain: Domain, lines: np.ndarray | None = None) -> str:
+    """Which points lie outside, where the first is, and how far outside, or in what that is no part of the domain."""
+    first, why = ", ".join(f"{value:.6g}" for value in points[outside][0]), domain.excluded(points[outside])
     rows = np.flatnonzero(outside) if lines is None else lines[outside]
     kind = "row" if lines is None else "line"
     more = f" and {len(rows) - FEW} more" if len(rows) > FEW else ""
     named = f"{kind}{'s' if len(rows) > 1 else ''} {', '.join(str(row) for row in rows[:FEW])}{more}"
-    return (
-        f"{len(rows)} of {len(points)} {what} lie outside the domain ({named}), the first at ({first}), "
-        f"{'the farthest ' if len(rows) > 1 else ''}by {beyond[axis]:.3g} in {domain.coordinates[axis]}; the box is {domain}"
-    )
+    place = f"the first at ({first}), {why or _beyond(points, domain, several=len(rows) > 1)}"
+    what_it_is = "box" if isinstance(domain, Box) else "domain"
+    return f"{len(rows)} of {len(points)} {what} lie outside the domain ({named}), {place}; the {what_it_is} is {domain}"
+
+
+def _beyond(points: np.ndarray, domain: Domain, several: bool) -> str:
+    """How far the farthest point is outside, along the coordinate that it is farthest in."""
+    lower, upper = np.asarray(domain.lower), np.asarray(domain.upper)
+    beyond = np.max(np.maximum(lower - points, points - upper), axis=0)
+    axis = int(np.argmax(beyond / (upper - lower)))
+    return f"{'the farthest ' if several else ''}by {beyond[axis]:.3g} in {domain.coordinates[axis]}"
 
 
 def as_numbers(values: Any, what: str) -> np.ndarray:
@@ -109,6 +115,8 @@ def check_finite(values: np.ndarray, what: str) -> None:
 
 def per_point_values(values: Any, n: int, what: str) -> Float[Array, " n"]:
     """One finite number for each of `n` points; `what` names them where they are not."""
+    if isinstance(values, jax.core.Tracer):  # normals of points that are drawn anew in training
+        return values
     array = as_numbers(values, what)
     if array.shape != (n,) or not np.all(np.isfinite(array)):
         raise InputError(f"{what} must be {n} finite numbers, one per point; got shape {array.shape}.")

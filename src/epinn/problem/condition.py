@@ -16,9 +16,9 @@ from .average import Average
 from .channel import Channel, Kind
 from .checks import as_numbers, check_finite, per_point_values
 from .context import Context
-from .domain import Box
 from .operators import Derivatives, Flux, Traces
 from .precision import Exact, KnownNoise, Precision, UnknownNoise
+from .region import Domain
 
 Sigma = float | Array | np.ndarray | Sequence[float] | str | None  # the only text is "unknown"
 Target = float | Callable[..., Any] | Array | np.ndarray | Sequence[float]
@@ -107,7 +107,7 @@ def make_channel(
     )
 
 
-def _rows(target: Any, domain: Box, points: Array, size: int, label: str) -> Float[Array, "n k"]:
+def _rows(target: Any, domain: Domain, points: Array, size: int, label: str) -> Float[Array, "n k"]:
     """Targets as one row per point."""
     if callable(target):
         rows = at_points(target, domain.coordinates, points)

@@ -17,8 +17,9 @@ from .channel import Channel, Kind
 from .checks import as_columns, in_order, own_points
 from .condition import Condition, Sigma, Target, make_channel, of_field
 from .context import Context
-from .domain import TIME, Box
+from .domain import Box
 from .operators import Derivatives
+from .region import TIME, Domain
 
 HELD_OUT = ", held out"  # what the name of a part of some measurements ends with
 
@@ -82,16 +83,17 @@ class Initial(Condition):
     def channel(self, context: Context, key: PRNGKeyArray) -> Channel:
         domain = context.domain
         if TIME not in domain.coordinates:
-            raise InputError("an initial condition needs time: add a coordinate t to the box.")
+            how = "add a coordinate t to the box" if isinstance(domain, Box) else f"add it to the shape, .during({TIME}=(0, 1))"
+            raise InputError(f"an initial condition needs time: {how}.")
         points = (
-            context.on_faces(domain.faces(TIME)[:1], key)
+            context.on_faces(domain.faces(TIME)[:1], key).points
             if self.points is None
             else own_points(self._when_time_begins(domain), self.label, domain)
         )
         operator = Derivatives(context.field_name(self.field), ((TIME,) * self.order,))
         return make_channel(self, context, operator, self.target, points, sampled=self.points is None)
 
-    def _when_time_begins(self, domain: Box) -> Float[np.ndarray, "n d"]:
+    def _when_time_begins(self, domain: Domain) -> Float[np.ndarray, "n d"]:
         """The user's points in space with the time when it begins among their coordinates."""
         if not domain.space:
             raise InputError(

@@ -6,14 +6,17 @@ from typing import Any, Protocol, runtime_checkable
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from ..derivatives.operator import Names
 from ..errors import InputError, unknown_name
-from .domain import SAMPLINGS, Box, Face
+from .domain import SAMPLINGS
+from .region import Domain, Part, Placed
 
 COLLOCATION = {1: 128, 2: 1024}  # by dimension; 4096 above
 PER_FACE = {1: 1, 2: 64}  # by dimension; 256 above
+FEWEST = 8  # on a part of a boundary, however short it is beside the others
 
 
 @runtime_checkable
@@ -28,8 +31,9 @@ class Clear(Protocol):
 class Points:
     """How the points of equations and conditions are chosen; None leaves a number to the dimension of the domain.
 
-    `boundary` counts the points on each face. With `resample` = k the points are drawn anew every k steps. All numbers are
-    multiplied by `times`. They keep away from what is to be kept `clear`, which whoever solves a problem finds out.
+    `boundary` counts the points on each face of a box; a shape has four times as many in all, shared out by length. With
+    `resample` = k the points are drawn anew every k steps. All numbers are multiplied by `times`. They keep away from what is
+    to be kept `clear`, which whoever solves a problem finds out.
     """
 
     collocation: int | None = None
@@ -52,7 +56,7 @@ class Points:
 class Context:
     """The domain, the names and the choice of points that the conditions of one problem share."""
 
-    domain: Box
+    domain: Domain
     names: Names
     points: Points
 
@@ -82,15 +86,17 @@ class Context:
             )
         )
 
-    def on_faces(self, faces: Sequence[Face], key: PRNGKeyArray) -> Float[Array, "n d"]:
-        """Points on some faces of the domain, equally many on each, face by face."""
-        return jnp.concatenate([self._on_face(face, key) for face in faces])
+    def on_faces(self, faces: Sequence[Part], key: PRNGKeyArray) -> Placed:
+        """Points on some parts of the boundary with their normals, part by part; equally many on each face of a box."""
+        return _joined([self._on_face(face, key) for face in faces])
 
-    def _on_face(self, face: Face, key: PRNGKeyArray) -> Float[Array, "n d"]:
+    def _on_face(self, face: Part, key: PRNGKeyArray) -> Placed:
         parts = face.pieces
-        n = self._number(self.points.boundary, PER_FACE.get(self.domain.dimension, 256), len(parts))
-        drawn = [part.points(n, self.sampling, key=own) for part, own in zip(parts, _keys(key, len(parts)), strict=True)]
-        return self._clear(jnp.concatenate(drawn), face.axis)
+        usual = self._number(self.points.boundary, PER_FACE.get(self.domain.dimension, 256), len(parts))
+        n = max(min(usual, FEWEST), round(usual * face.share))
+        drawn = [part.placed(n, self.sampling, key=own) for part, own in zip(parts, _keys(key, len(parts)), strict=True)]
+        points, normals = _joined(drawn)
+        return Placed(self._clear(points, face.across), normals)
 
     def _clear(self, points: Float[Array, "n d"], face: int | None = None) -> Float[Array, "n d"]:
         for place in self.points.clear:
@@ -99,6 +105,12 @@ class Context:
 
     def _number(self, said: int | None, usual: int, pieces: int) -> int:
         return self.points.times * (usual if said is None else max(1, said // pieces))
+
+
+def _joined(parts: Sequence[Placed]) -> Placed:
+    points, normals = zip(*parts, strict=True)
+    traced = any(isinstance(normal, jax.Array) for normal in normals)
+    return Placed(jnp.concatenate(points), (jnp if traced else np).concatenate(normals))
 
 
 def _keys(key: PRNGKeyArray, number: int) -> list[PRNGKeyArray]:

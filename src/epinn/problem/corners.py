@@ -8,7 +8,7 @@ would be there are moved out of it.
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -18,7 +18,9 @@ from jaxtyping import Array, Float
 from ..derivatives.operator import at_points
 from .boundary import Robin
 from .conditions import Initial
-from .domain import TIME, Box, Face
+from .domain import Box, Face
+from .geometry.meeting import meeting
+from .region import TIME, Domain, Part
 
 if TYPE_CHECKING:
     from .problem import Problem
@@ -50,36 +52,56 @@ class Corner:
 
 
 def contradictions(problem: "Problem") -> tuple[Corner, ...]:
-    """The corners at which two exact values of one field differ."""
-    found: dict[tuple[tuple[int, int], tuple[float, float]], Corner] = {}
+    """The corners of a box at which two exact values of one field differ."""
+    if not isinstance(problem.domain, Box):
+        return ()
+    domain, found = problem.domain, dict[tuple[tuple[int, int], tuple[float, float]], Corner]()
     for name in problem.fields:
-        given = _given(problem, name)
-        points = _spread(problem.domain)
+        given = _given(problem, domain, name)
+        points = _spread(domain)
         every = [_values(one, points.at[:, one[1].axis].set(one[1].position), problem) for one in given]
         size = np.ptp(np.concatenate(every)) if given else 0.0
         for one, other in itertools.combinations(given, 2):
             if one[1].axis == other[1].axis or not size or _are_one(one[0], other[0]):
                 continue
-            points = _edge(problem.domain, one[1], other[1])
+            points = _edge(domain, one[1], other[1])
             differ = np.abs(_values(one, points, problem) - _values(other, points, problem))
             if np.max(differ) > APART * size:
-                corner = _corner(problem.domain, one, other)
+                corner = _corner(domain, one, other)
                 found.setdefault((corner.axes, corner.at), corner)
     return tuple(found.values())
 
 
-_Given = tuple[Robin | Initial, Face, int]  # a condition, one of its faces, and the place of that among them
+def contradicting_parts(problem: "Problem") -> list[str]:
+    """The same for a shape: which parts of its boundary meet with different values, "x=0 and hole"."""
+    found: dict[str, None] = {}
+    for name in problem.fields if not isinstance(problem.domain, Box) else ():
+        given = _given(problem, problem.domain, name)
+        every = [_values(one, one[1].placed(PLACES, "grid").points, problem) for one in given]
+        size = np.ptp(np.concatenate(every)) if given else 0.0
+        for one, other in itertools.combinations(given, 2):
+            places = meeting(one[1], other[1])
+            if not size or not len(places) or _are_one(one[0], other[0]):
+                continue
+            differ = np.abs(np.subtract(*(_values(given, jnp.asarray(places, float), problem) for given in (one, other))))
+            if np.max(differ) > APART * size:
+                found[f"{one[1].name} and {other[1].name}"] = None
+    return list(found)
 
 
-def _given(problem: "Problem", name: str) -> list[_Given]:
-    """The exact values of a field on whole faces."""
-    found: list[_Given] = []
+_Of = TypeVar("_Of", bound=Part)
+_Given = tuple[Robin | Initial, _Of, int]  # a condition, one of its parts of the boundary, and the place of that among them
+
+
+def _given(problem: "Problem", domain: Domain, name: str) -> list[_Given[Any]]:
+    """The exact values of a field on whole parts of the boundary."""
+    found: list[_Given[Any]] = []
     for condition in problem.conditions:
         match condition:
             case Robin(b=0, points=None, sigma=None) if condition.a:
-                faces = problem.domain.faces(condition.on)
+                faces = domain.faces(condition.on)
             case Initial(points=None, order=0, sigma=None):
-                faces = problem.domain.faces(TIME)[:1]
+                faces = domain.faces(TIME)[:1]
             case _:
                 continue
         if problem.field_name(condition.field) == name:
@@ -92,7 +114,7 @@ def _are_one(one: Robin | Initial, other: Robin | Initial) -> bool:
     return one is other and (callable(one.target) or np.ndim(one.target) == 0)
 
 
-def _values(given: _Given, points: Float[Array, "n d"], problem: "Problem") -> np.ndarray:
+def _values(given: _Given[Any], points: Float[Array, "n d"], problem: "Problem") -> np.ndarray:
     """What a condition says at points of its face."""
     condition, _, place = given
     target, by = condition.target, condition.a if isinstance(condition, Robin) else 1.0
@@ -114,7 +136,7 @@ def _spread(domain: Box) -> Float[Array, "n d"]:
     return domain.points(PLACES, "sobol", key=jax.random.key(0))
 
 
-def _corner(domain: Box, one: _Given, other: _Given) -> Corner:
+def _corner(domain: Box, one: _Given[Face], other: _Given[Face]) -> Corner:
     first, second = sorted((one, other), key=lambda given: given[1].axis)
     axes = (first[1].axis, second[1].axis)
     sides = [domain.upper[axis] - domain.lower[axis] for axis in axes]
@@ -126,7 +148,7 @@ def _corner(domain: Box, one: _Given, other: _Given) -> Corner:
     )
 
 
-def in_words(corners: Sequence[Corner], domain: Box) -> str:
+def in_words(corners: Sequence[Corner], domain: Domain) -> str:
     """Where they are, and what they are."""
     names = domain.coordinates
     places = [", ".join(f"{names[axis]} = {at:.4g}" for axis, at in zip(c.axes, c.at, strict=True)) for c in corners]

@@ -14,16 +14,16 @@ import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from ..errors import InputError, shown, unknown_name
+from .region import TIME, Domain, Part, Placed
 
 CLEAR = 1e-5  # of the length of the domain: points of an equation keep so far away from breaks
 BESIDE = 3e-7  # of the length of the domain: so far from a break is next to it, some roundings away
-TIME = "t"  # the coordinate that carries the initial condition; all others are space
 
 Sampling = Literal["grid", "uniform", "latin", "sobol"]
 SAMPLINGS: tuple[str, ...] = get_args(Sampling)
 
 
-class Box(eqx.Module):
+class Box(Domain):
     """A product of intervals, one per named coordinate: `Box(x=(-1, 1), t=(0, 1))`.
 
     Values in between are `breaks`, where something in the equations jumps and the fields may bend: `Box(x=(0, 400, 1000))` has
@@ -66,14 +66,8 @@ class Box(eqx.Module):
         return [Box(**dict(zip(self.coordinates, ends, strict=True))) for ends in itertools.product(*parts)]
 
     @property
-    def dimension(self) -> int:
-        """How many coordinates there are, time included."""
-        return len(self.coordinates)
-
-    @property
-    def space(self) -> tuple[str, ...]:
-        """The coordinates without time."""
-        return tuple(name for name in self.coordinates if name != TIME)
+    def fill(self) -> float:
+        return 1.0
 
     @property
     def zones(self) -> list["Box"]:
@@ -93,11 +87,10 @@ class Box(eqx.Module):
             for pairs in ends
         ]
 
-    def axis(self, name: str) -> int:
-        """The place of a coordinate among all."""
-        if name not in self.coordinates:
-            raise unknown_name("coordinate", name, self.coordinates)
-        return self.coordinates.index(name)
+    def between(self, begin: float, end: float) -> "Box":
+        """This box for a stretch of its time, without breaks."""
+        ends = zip(self.coordinates, self.lower, self.upper, strict=True)
+        return Box(**{name: (begin, end) if name == TIME else (low, high) for name, low, high in ends})
 
     def contains(self, points: np.ndarray) -> np.ndarray:
         """Which points lie in the box, its faces included."""
@@ -115,6 +108,10 @@ class Box(eqx.Module):
         if len(counts) != self.dimension:
             raise InputError(f"a grid needs one number, or one for each of {', '.join(self.coordinates)}; got {counts}.")
         return self._scale(_mesh([np.linspace(0, 1, n) for n in counts]))
+
+    def mesh(self, *counts: int) -> Float[Array, "n d"]:
+        """The same: a box fills the box around it."""
+        return self.grid(*counts)
 
     def interior(self, n: int) -> Float[Array, "n d"]:
         """`n` evenly spaced points strictly inside."""
@@ -137,12 +134,25 @@ class Box(eqx.Module):
                 return [Face(self, axis, at_upper=bool(at_upper))]
         raise InputError(f"{on!r} is not a face of the box; {name} ends at {name}={ends[0]:g} and {name}={ends[1]:g}.")
 
+    def section(self, along: str, at: float) -> "Face":
+        """Where a coordinate has a value, with the breaks of the others."""
+        ends = zip(self.coordinates, self.lower, self.upper, strict=True)
+        beyond = Box(**{name: (at if name == along else low, high) for name, low, high in ends})
+        others = {name: inner for name, inner in zip(self.coordinates, self.breaks, strict=True) if name != along}
+        return beyond.broken(others).faces(along)[0]
+
+    def outlines(self) -> list[np.ndarray]:
+        return []
+
+    def excluded(self, points: np.ndarray) -> str:
+        return ""
+
     def _scale(self, unit: Float[Array, "n d"] | np.ndarray) -> Float[Array, "n d"]:
         lower, upper = np.asarray(self.lower), np.asarray(self.upper)
         return jnp.asarray(lower + unit * (upper - lower), float)
 
 
-class Face(eqx.Module):
+class Face(Part):
     """One side of a box."""
 
     box: Box
@@ -153,6 +163,18 @@ class Face(eqx.Module):
     def name(self) -> str:
         """As in `on=`: "x=-1"."""
         return f"{self.box.coordinates[self.axis]}={self.position:.12g}"
+
+    @property
+    def share(self) -> float:
+        return 1.0
+
+    @property
+    def across(self) -> int:
+        return self.axis
+
+    @property
+    def is_instant(self) -> bool:
+        return self.box.coordinates[self.axis] == TIME
 
     @property
     def position(self) -> float:
@@ -181,6 +203,11 @@ class Face(eqx.Module):
             np.concatenate(parts, axis=1) if isinstance(unit, np.ndarray) else jnp.concatenate(parts, axis=1)
         )
 
+    def placed(self, n: int, sampling: str = "grid", *, key: PRNGKeyArray | None = None) -> Placed:
+        points, along = self.points(n, sampling, key=key), self.box.coordinates[self.axis]
+        normal = np.array([self.outward * (name == along) for name in self.box.space])
+        return Placed(points, np.tile(normal, (len(points), 1)))
+
 
 def unit_points(n: int, dimension: int, sampling: str, *, key: PRNGKeyArray | None) -> Float[Array, "n d"] | np.ndarray:
     """`n` points in the unit cube. All but the grid are random, and can be drawn anew inside compiled code."""
@@ -208,7 +235,7 @@ def _random_points(key: PRNGKeyArray, n: int, dimension: int, sampling: str) -> 
         strata = [jax.random.permutation(k, n) for k in jax.random.split(permute_key, dimension)]
         return (jnp.stack(strata, axis=1) + jax.random.uniform(jitter_key, (n, dimension))) / n
     # A Sobol set with a random shift modulo 1: each point uniform, the set still even.
-    return (_sobol(n, dimension) + jax.random.uniform(key, (dimension,))) % 1.0
+    return (jnp.asarray(sobol(n, dimension)) + jax.random.uniform(key, (dimension,))) % 1.0
 
 
 def _mesh(axes: list[np.ndarray]) -> np.ndarray:
@@ -232,12 +259,13 @@ def grid_counts(n: int, dimension: int) -> tuple[int, ...]:
     return best
 
 
-def _sobol(n: int, dimension: int) -> Float[Array, "n d"]:
+def sobol(n: int, dimension: int) -> Float[np.ndarray, "n d"]:
+    """The first points of the Sobol sequence."""
     from scipy.stats import qmc  # imported here: it costs a third of a second that only this needs
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # n need not be a power of two here
-        return jnp.asarray(qmc.Sobol(dimension, scramble=False).random(n))
+        return np.asarray(qmc.Sobol(dimension, scramble=False).random(n))
 
 
 def _is_interval(ends: Any) -> bool:

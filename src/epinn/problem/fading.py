@@ -14,8 +14,8 @@ from ..derivatives.jet import Value, opaque
 from ..derivatives.network import AbstractNetwork, Solution, nothing
 from ..derivatives.units import Units
 from .channel import Channel, residuals
-from .domain import TIME
 from .given import Given, Values, begins
+from .region import TIME
 
 if TYPE_CHECKING:
     from .problem import Problem

@@ -15,7 +15,8 @@ from .boundary import Robin
 from .chebyshev import Function
 from .condition import Condition
 from .conditions import Initial
-from .domain import TIME, Box
+from .domain import Box
+from .region import TIME, Domain
 
 if TYPE_CHECKING:
     from .problem import Problem
@@ -73,6 +74,7 @@ def given_values(problem: "Problem", exact: Sequence[Condition], column: int, un
     """All values that are given for a field on whole faces; none of a face that has several, and none for a field that is made
     positive or depends on some coordinates only."""
     found, domain, name = [], problem.domain, problem.fields[column]
+    assert isinstance(domain, Box)  # nothing else has faces that values could be continued from
     of_some = any(own == name and own.of is not None for own in problem.networks)
     if of_some or name in problem.positive or any(domain.breaks) or domain.dimension > DIMENSIONS:
         return []
@@ -98,6 +100,6 @@ def given_values(problem: "Problem", exact: Sequence[Condition], column: int, un
     return [one for one, key in zip(found, keys, strict=True) if keys.count(key) == 1]
 
 
-def begins(given: Sequence[Given], domain: Box) -> bool:
+def begins(given: Sequence[Given], domain: Domain) -> bool:
     """Whether values are given for when time begins, and not for its end."""
     return all(domain.coordinates[one.axis] == TIME and not one.at_upper for one in given)

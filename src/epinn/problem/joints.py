@@ -14,7 +14,7 @@ from jaxtyping import PRNGKeyArray
 from .channel import Channel, Kind
 from .condition import Condition, make_channel
 from .context import Context
-from .domain import BESIDE, Box
+from .domain import BESIDE
 from .operators import Traces
 
 
@@ -37,11 +37,7 @@ class Joint(Condition):
 
     def channel(self, context: Context, key: PRNGKeyArray) -> Channel:
         domain, axis = context.domain, context.domain.axis(self.along)
-        ends = {name: (low, high) for name, low, high in zip(domain.coordinates, domain.lower, domain.upper, strict=True)}
-        side = Box(**{**ends, self.along: (self.at, domain.upper[axis])}).broken(
-            {name: inner for name, inner in zip(domain.coordinates, domain.breaks, strict=True) if name != self.along}
-        )
-        points = context.on_faces(side.faces(self.along)[:1], key)
+        points = context.on_faces([domain.section(self.along, self.at)], key).points
         step = jnp.zeros(domain.dimension).at[axis].set(BESIDE * (domain.upper[axis] - domain.lower[axis]))
         return make_channel(
             self, context, self.function, 0.0, points - step, partner=points + step, sampled=True, flux=self.flux

@@ -20,6 +20,7 @@ from ..derivatives.jet import positive as made_positive
 from ..derivatives.operator import POINT, Operator
 from ..derivatives.units import Units
 from .channel import Channel
+from .domain import Box
 
 if TYPE_CHECKING:
     from .problem import Problem
@@ -43,6 +44,8 @@ def jumps(problem: "Problem", channels: Sequence[Channel], units: Units) -> dict
     have a kink there. Where nothing but a source jumps, one network comes nearer in the same time. The channels are those of
     the problem in the user's units.
     """
+    if not isinstance(problem.domain, Box):  # no lines run through it from end to end, and it cannot be broken
+        return {}
     domain, found = problem.domain, {}
     varied = 1 + VARIED * np.random.default_rng(0).uniform(-1, 1, len(problem.parameters))
     guesses = zip(problem.parameters.items(), varied, strict=True)

@@ -23,10 +23,10 @@ from ..derivatives.units import Units
 from .boundary import Periodic
 from .channel import Channel
 from .chebyshev import Function, along, at_end, evaluated, padded, series, series_of_one
-from .domain import TIME, Box
 from .fading import fading
 from .given import Given, begins, given_values
 from .precision import Exact
+from .region import TIME, Domain
 
 if TYPE_CHECKING:
     from .problem import Problem
@@ -110,12 +110,12 @@ def _lift_of(problem: "Problem", given: Sequence[Given], fades: float) -> _Field
     return _FieldLift(np.zeros((1,) * dimension), (None,) * dimension)
 
 
-def _time_first(given: Sequence[Given], domain: Box) -> list[int]:
+def _time_first(given: Sequence[Given], domain: Domain) -> list[int]:
     """The coordinates with given values at their ends."""
     return sorted({one.axis for one in given}, key=lambda axis: (domain.coordinates[axis] != TIME, axis))
 
 
-def _choices(given: Sequence[Given], domain: Box, too_fast: bool) -> Iterator[list[Given]]:
+def _choices(given: Sequence[Given], domain: Domain, too_fast: bool) -> Iterator[list[Given]]:
     """All of them; if they do not go together, fewer and fewer. A condition on several faces is met on all of them or not."""
     in_time = [one for one in given if domain.coordinates[one.axis] == TIME]
     in_space = [one for one in given if one not in in_time]

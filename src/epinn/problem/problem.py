@@ -27,6 +27,7 @@ from .domain import Box
 from .field import Field
 from .joints import joints
 from .precision import UnknownNoise
+from .region import Domain
 from .sameness import same_value
 from .shorthand import Slot, Unknown, as_conditions, as_unknown, named
 
@@ -44,7 +45,7 @@ class Problem:
     per field. `name` is what reports call the problem.
     """
 
-    domain: Box
+    domain: Domain
     equation: Any
     boundary: Any = ()
     initial: Any = ()
@@ -87,14 +88,13 @@ class Problem:
 
     def __repr__(self) -> str:
         domain = self.domain
-        box = ", ".join(
-            f"{n} in ({a:g}, {b:g})" for n, a, b in zip(domain.coordinates, domain.lower, domain.upper, strict=True)
-        )
+        sides = (f"{n} in ({a:g}, {b:g})" for n, a, b in zip(domain.coordinates, domain.lower, domain.upper, strict=True))
+        place = ", ".join(sides) if isinstance(domain, Box) else repr(domain)
         unknowns = f"; unknown {', '.join(self.unknowns)}" if self.unknowns else ""
         every = (*self.equation, *self.boundary, *self.initial, *self.data, *self.extra)
         labels = [f"{c.label} ({len(c.points)})" if isinstance(c, Data) else c.label for c in every]
         title = f" {self.name!r}" if self.name else ""
-        return f"<Problem{title}: {', '.join(self.fields)} for {box}; {', '.join(labels)}{unknowns}>"
+        return f"<Problem{title}: {', '.join(self.fields)} for {place}; {', '.join(labels)}{unknowns}>"
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
@@ -188,7 +188,7 @@ class Problem:
     def check(self) -> None:
         """Find mistakes in operators, data and exact solution now, and not after training."""
         self.channels(0)
-        if self.exact is not None and self.exact_at(self.domain.grid(2)).shape[1] != len(self.fields):
+        if self.exact is not None and self.exact_at(self.domain.interior(1)).shape[1] != len(self.fields):
             raise InputError(f"exact must return one value for each of the fields {', '.join(self.fields)}.")
 
     def same_as(self, other: "Problem") -> bool:

@@ -22,13 +22,14 @@ from ..derivatives.network import AbstractNetwork, Frozen, Solution
 from ..derivatives.units import Units
 from .channel import Channel, thinned
 from .corners import Corner, contradictions
-from .domain import TIME
+from .domain import Box
 from .jumps import jumps
 from .lift import Lift, find_lift, together
 from .operators import Derivatives, Flux, Traces
 from .periods import periods_in_half_the_box
 from .precision import Exact
 from .random_fields import draws, responses, sensitivities
+from .region import TIME
 
 if TYPE_CHECKING:
     from .problem import Problem
@@ -186,10 +187,10 @@ class _Search:
         return periods_in_half_the_box(self.problem, self.channels, self.units, sizes) if self.is_exact else ()
 
     def lift(self, scales: Scales) -> Lift | None:
-        """What can hold by construction; None if nothing can, or points are drawn anew. Nor where there is noise: between
-        values that hold exactly, a fit with unknown coefficients finds it harder to get from one explanation of the data
-        to a better one."""
-        if not self.is_exact or self.problem.points.resample:
+        """What can hold by construction, in a box; None if nothing can, or points are drawn anew. Nor where there is noise:
+        between values that hold exactly, a fit with unknown coefficients finds it harder to get from one explanation of the
+        data to a better one."""
+        if not self.is_exact or self.problem.points.resample or not isinstance(self.problem.domain, Box):
             return None
         domain, equations = self.problem.domain, [c for c in self.channels if c.kind == "equation" and not c.given]
         if TIME in domain.coordinates:

@@ -11,6 +11,7 @@ from ..problem.channel import Channel, residuals
 from ..problem.domain import Box
 from ..problem.precision import Exact
 from ..problem.problem import Problem
+from ..problem.region import Domain
 from .misfit import LOST, NOT_FOUND, SOLVED, Misfit
 
 FEW = 0.05  # of the points,
@@ -19,6 +20,7 @@ NARROW = 0.05  # of the domain: where they lie that close together along a coord
 LINE = 1025  # points along which a jump is looked for
 STEEP = 30.0  # times the usual step from one to the next
 HALVINGS = 10  # of the distance, after which a step that is still there is a jump
+SMOOTHER = "let it rise over a few percent of the domain"
 BETWEEN = 3.0  # times the residuals at the points of the fit: it has learned its points, not the equation
 
 
@@ -60,8 +62,7 @@ def cures(
             )
         elif place and channel.kind == "equation":
             found.append(
-                f"{LOST}. Most of it is missed near {place}: if something jumps there, say so, "
-                f"{_broken(problem.domain, place)}."
+                f"{LOST}. Most of it is missed near {place}: if something jumps there, {_at_a_jump(problem.domain, place)}."
             )
         elif problem.initial:
             found.append(f"{LOST}. It may be too long a time: try a shorter one first, or a larger network, Base(hidden=...).")
@@ -70,7 +71,7 @@ def cures(
     return found
 
 
-def _place(points: np.ndarray, squares: np.ndarray, domain: Box) -> str:
+def _place(points: np.ndarray, squares: np.ndarray, domain: Domain) -> str:
     """Where most of the squared residuals are, if that is one place: "x = 400"."""
     number = max(2, int(np.ceil(FEW * len(points))))
     if len(points) < 4 * number or not np.sum(squares) > 0:
@@ -86,13 +87,14 @@ def _place(points: np.ndarray, squares: np.ndarray, domain: Box) -> str:
     return ", ".join(named)
 
 
-def _jump(channel: Channel, solution: Solution, domain: Box) -> str:
+def _jump(channel: Channel, solution: Solution, domain: Domain) -> str:
     """Where an equation jumps although the fields are smooth: "x = 400".
 
     Its residual is followed along each coordinate, through the middle of the domain; a step that stays as large when the points
     come closer and closer is a jump.
     """
-    if channel.given or channel.partner is not None or channel.over is not None:
+    elsewhere = channel.partner is not None or channel.over is not None
+    if channel.given or elsewhere or not isinstance(domain, Box):  # lines would leave a shape
         return ""
     middle = np.median(np.asarray(channel.points), axis=0)
 
@@ -126,13 +128,18 @@ def _jump(channel: Channel, solution: Solution, domain: Box) -> str:
     return ""
 
 
-def _cure_of_a_jump(domain: Box, place: str) -> str:
+def _cure_of_a_jump(domain: Domain, place: str) -> str:
     """What to do about a jump that was not dealt with: along no straight edge, or one of too many."""
     said = f"say so, {_broken(domain, place)}, and write fluxes as (h.x * K).x"
-    return said if domain.dimension == 1 else f"{said}; if the edge is curved, let it rise over a few percent of the domain"
+    return said if domain.dimension == 1 else f"{said}; if the edge is curved, {SMOOTHER}"
 
 
-def _broken(domain: Box, place: str) -> str:
+def _at_a_jump(domain: Domain, place: str) -> str:
+    """What to do about one that is only a guess."""
+    return f"say so, {_broken(domain, place)}" if isinstance(domain, Box) else SMOOTHER
+
+
+def _broken(domain: Domain, place: str) -> str:
     """How to write the domain with a break at a place."""
     name, value = place.split(", ", maxsplit=1)[0].split(" = ")
     return repr(domain.broken({name: (float(value),)}))

@@ -15,10 +15,10 @@ from ..derivatives.composed import Parts, Pieces
 from ..derivatives.network import MLP, AbstractNetwork, Encoding, Frozen, Solution, check_architecture
 from ..errors import InputError
 from ..problem.channel import Channel
-from ..problem.domain import TIME, Box
 from ..problem.field import Field
 from ..problem.precision import Exact
 from ..problem.problem import Problem
+from ..problem.region import TIME, Domain
 from ..problem.scales import Scales
 from .optimise.adam import Descent
 from .seeds import Keys, over_seeds, stack, unstack
@@ -183,7 +183,7 @@ def _of_inputs(stretch: tuple[float, ...], periodic: tuple[int, ...]) -> Frozen 
     return Frozen(jnp.asarray([*others, *around, *around]))
 
 
-def _boxes(domain: Box, dimensionless: bool) -> tuple[np.ndarray, np.ndarray]:
+def _boxes(domain: Domain, dimensionless: bool) -> tuple[np.ndarray, np.ndarray]:
     """The middle of every piece of a domain, and half its sides, in the coordinates that a network sees."""
     lower, upper = (np.asarray([getattr(piece, end) for piece in domain.pieces]) for end in ("lower", "upper"))
     if dimensionless:

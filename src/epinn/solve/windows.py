@@ -19,9 +19,10 @@ from ..derivatives.network import Solution
 from ..derivatives.units import Units
 from ..errors import InputError
 from ..problem.channel import Channel, residuals
-from ..problem.domain import CLEAR, TIME, Box
+from ..problem.domain import CLEAR
 from ..problem.precision import Exact
 from ..problem.problem import Problem
+from ..problem.region import TIME, Domain
 from ..problem.scales import Scales
 from .config import Base, create_solutions, fold_in
 from .misfit import LOST, SOLVED, Misfit
@@ -248,14 +249,10 @@ def _ends(problem: Problem) -> tuple[float, float]:
 
 
 def _during(problem: Problem, begin: float, end: float) -> Problem:
-    domain = problem.domain
-    ends = zip(domain.coordinates, domain.lower, domain.upper, strict=True)
-    return dataclasses.replace(
-        problem, domain=Box(**{name: (begin, end) if name == TIME else (low, high) for name, low, high in ends})
-    )
+    return dataclasses.replace(problem, domain=problem.domain.between(begin, end))
 
 
-def _shifted(scales: Scales, domain: Box, begin: float, end: float) -> Scales:
+def _shifted(scales: Scales, domain: Domain, begin: float, end: float) -> Scales:
     """The same scales with time from -1 to 1 in a window."""
     axis, units = domain.axis(TIME), scales.units
     middle, half = units.middle.at[axis].set((begin + end) / 2), units.half.at[axis].set((end - begin) / 2)
@@ -267,7 +264,7 @@ def _units(solution: Solution, seed: int) -> Units:
     return units
 
 
-def _boxes(domain: Box, windows: Sequence[Window]) -> tuple[np.ndarray, np.ndarray]:
+def _boxes(domain: Domain, windows: Sequence[Window]) -> tuple[np.ndarray, np.ndarray]:
     """The windows in the coordinates of a network that sees all time from -1 to 1: the middle of each, and half its sides."""
     axis = domain.axis(TIME)
     low, high = domain.lower[axis], domain.upper[axis]

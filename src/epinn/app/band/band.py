@@ -236,7 +236,7 @@ class Band:
 
         if points is not None and not (grid is None and at is None):
             raise InputError("a table is over points or over a grid; leave out grid= and at=, or the points.")
-        where = places(self.problem, grid, at).points if points is None else points
+        where = places(self.problem, grid, at).inside(self.problem.domain) if points is None else points
         frame: DataFrame = to_dataframe(self.posterior, where, level=level, draws=draws, key=key)
         frame.attrs = self._about(level)
         return frame

@@ -14,7 +14,8 @@ from ...extras import optional
 from ...posterior.gaussian import quantile
 from ...posterior.posterior import Posterior
 from ...problem.checks import as_points
-from ...problem.domain import TIME
+from ...problem.domain import Box
+from ...problem.region import TIME
 from ..store.files import write_atomically
 from .places import Places
 
@@ -37,6 +38,19 @@ def statistics(posterior: Posterior, points: Any, *, level: float, draws: int, k
     return columns
 
 
+def on_grid(posterior: Posterior, at: Places, **options: Any) -> Statistics:
+    """The statistics at all places of a grid; no numbers outside a shape."""
+    points, domain = at.points, posterior.problem.domain
+    if isinstance(domain, Box):
+        return statistics(posterior, points, **options)
+    inside = domain.contains(points)
+    found = statistics(posterior, points[inside], **options)
+    columns = {name: np.full(len(points), np.nan) for name in found}
+    for name, values in found.items():
+        columns[name][inside] = values
+    return columns
+
+
 def to_dataframe(posterior: Posterior, points: Any, **options: Any) -> Any:
     """One row for each point: its coordinates, and the statistics there."""
     pandas = optional("pandas", "data frames", "data")
@@ -49,7 +63,7 @@ def to_dataframe(posterior: Posterior, points: Any, **options: Any) -> Any:
 def to_xarray(posterior: Posterior, at: Places, **options: Any) -> Any:
     """Arrays over the free coordinates; those that are held are scalar coordinates."""
     xarray = optional("xarray", "arrays with names", "data")
-    found = statistics(posterior, at.points, **options)
+    found = on_grid(posterior, at, **options)
     coordinates = {name: axis[0] if name in at.held else axis for name, axis in at.axes.items()}
     arrays = {name: (at.free, values.reshape(at.shape)) for name, values in found.items()}
     return xarray.Dataset(arrays, coordinates)
@@ -65,7 +79,7 @@ def to_vtu(posterior: Posterior, path: Path, at: Places, **options: Any) -> Path
     is_series = TIME in at.free and TIME not in space
     _check(path, space, at, is_series)
     places, cells = _mesh([at.axes[name] for name in space])
-    found = {name: values.reshape(at.shape) for name, values in statistics(posterior, at.points, **options).items()}
+    found = {name: values.reshape(at.shape) for name, values in on_grid(posterior, at, **options).items()}
 
     def write(file: Path, arrays: Mapping[str, np.ndarray]) -> None:
         values = {name: array.ravel() for name, array in arrays.items()}

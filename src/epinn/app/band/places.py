@@ -9,7 +9,9 @@ from jaxtyping import Float
 
 from ...errors import InputError, shown, unknown_name
 from ...judge.evaluation import grid as usual_grid
+from ...problem.domain import Box
 from ...problem.problem import Problem
+from ...problem.region import Domain
 
 Grid = int | Mapping[str, Any] | None
 
@@ -35,6 +37,10 @@ class Places:
     def points(self) -> Float[np.ndarray, "n d"]:
         """One row for each place, the last coordinate fastest."""
         return np.stack(np.meshgrid(*self.axes.values(), indexing="ij"), -1).reshape(-1, len(self.axes))
+
+    def inside(self, domain: Domain) -> Float[np.ndarray, "n d"]:
+        """Those of the places that a shape holds; all of them in a box."""
+        return self.points if isinstance(domain, Box) else self.points[domain.contains(self.points)]
 
 
 def places(problem: Problem, grid: Grid, at: Mapping[str, Any] | None) -> Places:

@@ -6,6 +6,7 @@ from ... import __version__
 from ...judge.evaluation import Evaluation
 from ...judge.verdict import Verdict
 from ...judge.wording import notes, plus_minus
+from ...problem.domain import Box
 from .page import Line, Page, Picture, Section
 from .pictures import figures, rank_of, title_of
 from .pictures.panels import as_png
@@ -55,6 +56,8 @@ def _network(record: Json) -> dict[str, str]:
 def _describe(evaluation: Evaluation) -> str:
     """Fields and domain: `u, v on x from 0 to 1, t from 0 to 2`."""
     problem, domain = evaluation.problem, evaluation.problem.domain
+    if not isinstance(domain, Box):
+        return f"{', '.join(problem.fields)} in {domain}"
     sides = zip(domain.coordinates, domain.lower, domain.upper, strict=True)
     return f"{', '.join(problem.fields)} for " + ", ".join(f"{name} from {low:g} to {high:g}" for name, low, high in sides)
 

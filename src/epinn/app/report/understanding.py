@@ -13,9 +13,9 @@ from ...problem.channel import Channel
 from ...problem.condition import Condition
 from ...problem.conditions import Constant, Data, Equation, Initial
 from ...problem.corners import in_words as corners_in_words
-from ...problem.domain import TIME
 from ...problem.precision import Exact, UnknownNoise
 from ...problem.problem import Problem
+from ...problem.region import TIME
 from ...problem.scales import Scales
 from ...problem.shorthand import Unknown
 from ..plan.plan import Plan

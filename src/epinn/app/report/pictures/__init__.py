@@ -6,7 +6,7 @@ from matplotlib.figure import Figure
 
 from ....errors import InputError
 from ....judge.evaluation import Evaluation
-from ....problem.domain import TIME
+from ....problem.region import TIME
 from .curves import Line, curves, curves_and_magnified, line, magnified
 from .histograms import histograms
 from .maps import maps

@@ -7,15 +7,17 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from ....judge.calibration import LEVELS, Reliability, holds
+from ....judge.evaluation import grid_in
 from ....posterior.gaussian import LEVEL, quantile
 from ....problem.domain import Box
+from ....problem.region import Domain
 from .panels import BLUE, DPI, GREY, ORANGE, TEXT, dress, title
 
 COLOURS = (BLUE, ORANGE, "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442")  # one for each method
 WIDTH, HEIGHT = 4.2, 3.4  # of a panel, in inches
 
 
-def picture(found: Sequence[Reliability], domain: Box) -> Figure:
+def picture(found: Sequence[Reliability], domain: Domain) -> Figure:
     """Reliability curves; coverage along the first coordinate, the others averaged out; one panel for every unknown."""
     unknowns = list(found[0].unknowns())
     figure = Figure((WIDTH * (2 + len(unknowns)), HEIGHT), DPI, layout="constrained")
@@ -37,10 +39,14 @@ def _reliability(ax: Axes, found: Sequence[Reliability]) -> None:
     ax.legend(fontsize=TEXT, frameon=False)
 
 
-def _along(ax: Axes, found: Sequence[Reliability], domain: Box) -> None:
-    n = round(len(found[0].redraws[0].distances) ** (1 / domain.dimension))
-    across = np.linspace(domain.lower[0], domain.upper[0], n)
-    rows = [one.conditional().reshape(n, -1).mean(axis=1) for one in found]
+def _along(ax: Axes, found: Sequence[Reliability], domain: Domain) -> None:
+    if isinstance(domain, Box):
+        n = round(len(found[0].redraws[0].distances) ** (1 / domain.dimension))
+        across = np.linspace(domain.lower[0], domain.upper[0], n)
+        rows = [one.conditional().reshape(n, -1).mean(axis=1) for one in found]
+    else:
+        across, of = np.unique(np.asarray(grid_in(domain)[0])[:, 0], return_inverse=True)
+        rows = [np.bincount(of, one.conditional()) / np.bincount(of) for one in found]
     ax.axhline(LEVEL, ls=":", color=GREY)
     for row, colour in zip(rows, COLOURS, strict=False):
         ax.plot(across, row, color=colour)

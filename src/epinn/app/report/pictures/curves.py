@@ -23,18 +23,21 @@ class Line:
 
     def across(self, evaluation: Evaluation) -> np.ndarray:
         """The coordinate along the line."""
-        return np.asarray(evaluation.points[self.points, evaluation.problem.domain.axis(self.along)])
+        axis = evaluation.problem.domain.axis(self.along)
+        return np.asarray(evaluation.on_grid(evaluation.points)[self.points, axis])
 
     def on(self, evaluation: Evaluation, values: np.ndarray) -> np.ndarray:
         """What is finite of some values on the grid, by point and field, along the line."""
-        chosen = values[self.points, evaluation.problem.fields.index(self.field)]
+        chosen = evaluation.on_grid(values)[self.points, evaluation.problem.fields.index(self.field)]
         return np.where(np.isfinite(chosen), chosen, np.nan)
 
 
 def line(evaluation: Evaluation, field: str, along: str, **near: float) -> Line:
-    """The grid points along one coordinate where the others are nearest to the values given, by default to the centre."""
-    points = np.arange(len(evaluation.points)).reshape(evaluation.shape)
+    """The grid points along one coordinate where the others are nearest to the values given, by default to the centre; if that
+    is not in the domain, to the point of the domain next to it."""
+    points = np.arange(np.prod(evaluation.shape)).reshape(evaluation.shape)
     domain, place = evaluation.problem.domain, []
+    near = {**_centre(evaluation), **near}
     for axis, name in enumerate(domain.coordinates):
         if name == along:
             place.append(name)
@@ -44,6 +47,16 @@ def line(evaluation: Evaluation, field: str, along: str, **near: float) -> Line:
         points = points.take([nearest], axis=axis)
         place.append(f"{name}\u00a0=\u00a0{positions[nearest]:.3g}")
     return Line(field, along, field if domain.dimension == 1 else f"{field}({', '.join(place)})", points.ravel())
+
+
+def _centre(evaluation: Evaluation) -> dict[str, float]:
+    """The point in the middle of a domain that leaves out some of its box; nothing for others, since that is the default."""
+    if evaluation.places is None:
+        return {}
+    domain = evaluation.problem.domain
+    half = np.subtract(domain.upper, domain.lower) / 2
+    away = np.linalg.norm((evaluation.points - np.asarray(domain.lower)) / half - 1, axis=1)
+    return dict(zip(domain.coordinates, evaluation.points[np.argmin(away)].tolist(), strict=True))
 
 
 def curves(evaluations: Sequence[Evaluation], lines: Sequence[Line]) -> Figure:

@@ -8,8 +8,8 @@ from matplotlib.figure import Figure
 
 from ....problem.channel import Channel
 from ....problem.conditions import Data
-from ....problem.domain import Box
 from ....problem.problem import Problem
+from ....problem.region import Domain
 from .maps import plane_of, proportion_of
 from .panels import BLACK, BLUE, DPI, GREY, ORANGE, dress, legend, title
 
@@ -66,6 +66,6 @@ def _draw(ax: Axes, problem: Problem, channel: Channel) -> None:
         ax.scatter(points[:, 0], np.zeros(len(points)), **style)
 
 
-def _extent(domain: Box) -> str:
+def _extent(domain: Domain) -> str:
     ends = zip(domain.coordinates, domain.lower, domain.upper, strict=True)
     return " · ".join(f"{name} from {low:g} to {high:g}" for name, low, high in ends)

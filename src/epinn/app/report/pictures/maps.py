@@ -4,10 +4,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patches import PathPatch
+from matplotlib.path import Path
 
 from ....judge.evaluation import Evaluation
-from ....problem.domain import TIME, Box
+from ....problem.domain import Box
+from ....problem.region import TIME, Domain
 from .panels import BLACK, DPI, PER_ROW, PLAIN, TEXT, dress, few_ticks, legend, merits, span_of, title
 
 
@@ -47,8 +51,10 @@ def _map_row(panels: np.ndarray, evaluation: Evaluation, name: str, values: list
     halves = [(high - low) / (evaluation.shape[axis] - 1) / 2 for (low, high), axis in zip(ends, plane, strict=True)]
     extent = [end for (low, high), half in zip(ends, halves, strict=True) for end in (low - half, high + half)]
     for ax, heights in zip(panels, values, strict=True):
-        grid = heights.reshape(evaluation.shape).transpose(plane).T
-        image = ax.imshow(grid, origin="lower", extent=extent, aspect="auto", interpolation="bilinear", **style)
+        grid = _on_whole_grid(evaluation, heights).transpose(plane).T
+        aspect = "auto" if isinstance(domain, Box) else "equal"  # a circle looks like one
+        image = ax.imshow(grid, origin="lower", extent=extent, aspect=aspect, interpolation="bilinear", **style)
+        _cut(ax, image, domain)
         ax.set(xlim=ends[0], ylim=ends[1])
         dress(ax, *(domain.coordinates[axis] for axis in plane))
         ax.label_outer()
@@ -67,12 +73,35 @@ def _colours(values: list[np.ndarray], magnitude: str | None = None) -> dict[str
     return {"cmap": "viridis", "vmin": low, "vmax": high}
 
 
-def plane_of(domain: Box) -> list[int]:
+def _on_whole_grid(evaluation: Evaluation, values: np.ndarray) -> np.ndarray:
+    """Values on the grid of a map; outside the domain those next to it, so that the picture can be cut along its boundary."""
+    whole = evaluation.on_grid(values).reshape(evaluation.shape)
+    if evaluation.places is None:
+        return whole
+    from scipy.ndimage import distance_transform_edt  # imported here: few pictures need it
+
+    outside = np.ones(evaluation.shape, bool)
+    outside.flat[evaluation.places] = False
+    nearest = distance_transform_edt(outside, return_distances=False, return_indices=True)
+    return np.asarray(whole[tuple(nearest)])
+
+
+def _cut(ax: Axes, image: Any, domain: Domain) -> None:
+    """Show nothing of an image outside the domain."""
+    outlines = domain.outlines()
+    if outlines:
+        path = Path.make_compound_path(*(Path(outline, closed=True) for outline in outlines))
+        patch = PathPatch(path, facecolor="none", edgecolor=BLACK, linewidth=0.6)
+        ax.add_patch(patch)
+        image.set_clip_path(patch)
+
+
+def plane_of(domain: Domain) -> list[int]:
     """Which coordinate runs across and which up; time goes up."""
     return [1, 0] if domain.coordinates[0] == TIME else [0, 1]
 
 
-def proportion_of(domain: Box) -> float:
+def proportion_of(domain: Domain) -> float:
     """Height over width of a map: true to scale in space, within reason."""
     sides = np.subtract(domain.upper, domain.lower)
     return 0.75 if TIME in domain.coordinates else float(np.clip(sides[1] / sides[0], 0.4, 1.5))

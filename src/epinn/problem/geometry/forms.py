@@ -1,0 +1,214 @@
+"""Planar figures and what is made of them, as values that compare by what they are.
+
+Whether a point is inside is told in closed form, by distances that are negative inside. The polygons of shapely, with many
+corners on a curved edge, are for what needs areas: what is left of a figure, how large it is, the box around it.
+"""
+
+import functools
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from ...errors import InputError
+from .curve import Curve, Pair
+
+CORNERS = 1024  # of the polygon that stands for an ellipse: its area is then right to 1e-5
+
+
+def shapely() -> Any:
+    """The package, imported when a shape is made."""
+    try:
+        import shapely
+    except ImportError as error:
+        raise InputError("shapes need the package shapely: pip install 'epinn[geometry]'.") from error
+    return shapely
+
+
+class Form(ABC):
+    """A part of the plane."""
+
+    @abstractmethod
+    def distance(self, points: Float[np.ndarray, "n 2"]) -> Float[np.ndarray, " n"]:
+        """Negative inside; its size is that of the distance from the boundary, to first order near it."""
+
+    @abstractmethod
+    def polygon(self) -> Any:
+        """Nearly the same for shapely."""
+
+    @abstractmethod
+    def figures(self) -> "Iterator[Figure]":
+        """What it is made of, as it was written."""
+
+    @abstractmethod
+    def taken(self) -> "Iterator[Figure]":
+        """What was taken away from it."""
+
+
+@dataclass(frozen=True)
+class Figure(Form):
+    """A figure by itself, with the name that the user gave it."""
+
+    name: str
+
+    @property
+    @abstractmethod
+    def kind(self) -> str:
+        """What it is called where it has no name; nothing if its edges have names of their own."""
+
+    @abstractmethod
+    def curves(self) -> list[Curve]:
+        """Its boundary, the inside on the left."""
+
+    def figures(self) -> "Iterator[Figure]":
+        yield self
+
+    def taken(self) -> "Iterator[Figure]":
+        yield from ()
+
+
+@dataclass(frozen=True)
+class RectangleForm(Figure):
+    """The product of two intervals of coordinates with names."""
+
+    coordinates: tuple[str, str]
+    lower: Pair
+    upper: Pair
+
+    kind = ""
+
+    def __str__(self) -> str:
+        ends = (f"{n}=({a:g}, {b:g})" for n, a, b in zip(self.coordinates, self.lower, self.upper, strict=True))
+        return f"Rectangle({', '.join(ends)}{_named(self.name)})"
+
+    def distance(self, points: Float[np.ndarray, "n 2"]) -> Float[np.ndarray, " n"]:
+        beyond = np.maximum(np.asarray(self.lower) - points, points - np.asarray(self.upper))
+        return np.asarray(beyond.max(axis=1))
+
+    def polygon(self) -> Any:
+        return shapely().box(*self.lower, *self.upper)
+
+    def curves(self) -> list[Curve]:
+        (x, y), (low, bottom), (high, top) = self.coordinates, self.lower, self.upper
+        return [
+            Curve.edge((low, top), (low, bottom), f"{x}={low:.12g}"),
+            Curve.edge((high, bottom), (high, top), f"{x}={high:.12g}"),
+            Curve.edge((low, bottom), (high, bottom), f"{y}={bottom:.12g}"),
+            Curve.edge((high, top), (low, top), f"{y}={top:.12g}"),
+        ]
+
+
+@dataclass(frozen=True)
+class EllipseForm(Figure):
+    """Around a centre, with the first radius turned by an angle; a disc if both are equal."""
+
+    coordinates: tuple[str, str]
+    center: Pair
+    radii: Pair
+    angle: float  # in degrees, counterclockwise
+
+    @property
+    def kind(self) -> str:
+        return "disc" if self.radii[0] == self.radii[1] else "ellipse"
+
+    def __str__(self) -> str:
+        at = ", ".join(f"{name}={value:g}" for name, value in zip(self.coordinates, self.center, strict=True))
+        if self.kind == "disc":
+            return f"Disc({at}, radius={self.radii[0]:g}{_named(self.name)})"
+        turned = f", angle={self.angle:g}" if self.angle else ""
+        return f"Ellipse({at}, radii=({self.radii[0]:g}, {self.radii[1]:g}){turned}{_named(self.name)})"
+
+    @property
+    def _turn(self) -> np.ndarray:
+        """Unit vectors along both axes, in rows."""
+        cosine, sine = math.cos(math.radians(self.angle)), math.sin(math.radians(self.angle))
+        return np.array([[cosine, sine], [-sine, cosine]])
+
+    def distance(self, points: Float[np.ndarray, "n 2"]) -> Float[np.ndarray, " n"]:
+        own = (points - np.asarray(self.center)) @ self._turn.T / np.asarray(self.radii)
+        level, slope = np.linalg.norm(own, axis=1), np.linalg.norm(own / np.asarray(self.radii), axis=1)
+        return np.where(slope > 0, level * (level - 1) / np.where(slope > 0, slope, 1.0), -min(self.radii))
+
+    def polygon(self) -> Any:
+        (curve,) = self.curves()
+        return shapely().Polygon(curve.points(np.linspace(0, 2 * np.pi, CORNERS, endpoint=False)))
+
+    def curves(self) -> list[Curve]:
+        cosine, sine = (tuple((radius * axis).tolist()) for radius, axis in zip(self.radii, self._turn, strict=True))
+        return [Curve(self.center, (0.0, 0.0), cosine, sine, 2 * math.pi)]
+
+
+@dataclass(frozen=True)
+class PolygonForm(Figure):
+    """By its corners, either way around."""
+
+    coordinates: tuple[str, str]
+    corners: tuple[Pair, ...]
+
+    kind = "polygon"
+
+    def __str__(self) -> str:
+        of = (f"{name}=({', '.join(f'{c[i]:g}' for c in self.corners)})" for i, name in enumerate(self.coordinates))
+        return f"Polygon({', '.join(of)}{_named(self.name)})"
+
+    def distance(self, points: Float[np.ndarray, "n 2"]) -> Float[np.ndarray, " n"]:
+        package, polygon = shapely(), self.polygon()
+        away = package.distance(polygon.exterior, package.points(points))
+        return np.asarray(np.where(package.contains_xy(polygon, points), -away, away))
+
+    @functools.lru_cache(maxsize=64)  # noqa: B019  (a value, as small as its corners)
+    def polygon(self) -> Any:
+        made = shapely().Polygon(self.corners)
+        shapely().prepare(made)
+        return made
+
+    def curves(self) -> list[Curve]:
+        ends = zip(self.corners, (*self.corners[1:], self.corners[0]), strict=True)
+        way = 1 if self.polygon().exterior.is_ccw else -1
+        return [Curve.edge(pair[::way][0], pair[::way][1], str(number)) for number, pair in enumerate(ends, start=1)]
+
+
+@dataclass(frozen=True)
+class Combined(Form):
+    """Two forms put together by a set operation: "|", "&" or "-"."""
+
+    operation: str
+    first: Form
+    second: Form
+
+    def __str__(self) -> str:
+        return f"{_bracketed(self.first)} {self.operation} {_bracketed(self.second)}"
+
+    def distance(self, points: Float[np.ndarray, "n 2"]) -> Float[np.ndarray, " n"]:
+        one, other = self.first.distance(points), self.second.distance(points)
+        match self.operation:
+            case "|":
+                return np.asarray(np.minimum(one, other))
+            case "&":
+                return np.asarray(np.maximum(one, other))
+        return np.asarray(np.maximum(one, -other))
+
+    @functools.lru_cache(maxsize=64)  # noqa: B019  (a value, as small as the numbers in it)
+    def polygon(self) -> Any:
+        one, other = self.first.polygon(), self.second.polygon()
+        return {"|": one.union, "&": one.intersection, "-": one.difference}[self.operation](other)
+
+    def figures(self) -> Iterator[Figure]:
+        yield from self.first.figures()
+        yield from self.second.figures()
+
+    def taken(self) -> Iterator[Figure]:
+        yield from self.first.taken()
+        yield from self.second.figures() if self.operation == "-" else self.second.taken()
+
+
+def _named(name: str) -> str:
+    return f", name={name!r}" if name else ""
+
+
+def _bracketed(form: Form) -> str:
+    return f"({form})" if isinstance(form, Combined) else str(form)
