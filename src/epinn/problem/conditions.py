@@ -80,13 +80,14 @@ class Initial(Condition):
         domain = context.domain
         if TIME not in domain.coordinates:
             raise InputError("an initial condition needs time: add a coordinate t to the box.")
+        faces = domain.faces(TIME)[:1] if self.points is None else []
         points = (
-            context.on_faces(domain.faces(TIME)[:1], key)
+            context.on_faces(faces, key)
             if self.points is None
             else own_points(self._when_time_begins(domain), self.label, domain)
         )
         operator = Derivatives(context.field_name(self.field), ((TIME,) * self.order,))
-        return make_channel(self, context, operator, self.target, points, sampled=self.points is None)
+        return make_channel(self, context, operator, self.target, points, sampled=self.points is None, faces=faces)
 
     def _when_time_begins(self, domain: Box) -> Float[np.ndarray, "n d"]:
         """The user's points in space with the time when it begins among their coordinates."""
