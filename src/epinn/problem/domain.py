@@ -171,7 +171,7 @@ class Face(eqx.Module):
         return 1.0 if self.at_upper else -1.0
 
     def grid(self, most: int) -> Float[np.ndarray, "n d"]:
-        """A regular grid on the face, its corners among them, with at most so many points; none in dimensions that need more."""
+        """A regular grid on the face, its corners among them, with at most so many points; none where it would need more."""
         others = self.box.dimension - 1
         along = int(most ** (1 / others) + 1e-9) if others else 1
         if others and along < 2:
