@@ -25,6 +25,7 @@ from .same import differences
 from .work import Work, finish, flipped, killed, resume, timed, works
 
 OUT = Path("docs/results/faults")
+KINDS = ("training", "sampling", "study")
 READ_BACK = (".json", ".safetensors", ".png")
 NOT_READ = ("calibration.json", "calibration.png")  # written for people
 
@@ -141,29 +142,39 @@ def main() -> None:
     parser.add_argument("--epochs", type=int, default=20_000, help="of a training")
     parser.add_argument("--samples", type=int, default=2_000, help="of a chain")
     parser.add_argument("--redraws", type=int, default=4, help="of a study")
-    parser.add_argument("--work", nargs="*", default=["training", "sampling", "study"])
+    parser.add_argument("--work", nargs="*", choices=KINDS, default=KINDS)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, default=OUT)
     options = parser.parse_args()
     started, generator = time.monotonic(), np.random.default_rng(options.seed)
-    chosen = [work for work in works(options.epochs, options.samples, options.redraws) if work.name in options.work]
+    known = {work.name: work for work in works(options.epochs, options.samples, options.redraws)}
+    chosen = [known[name] for name in options.work]
     found: dict[str, Any] = {"kills": [], "damage": [], "commands": [], "full": []}
+    command = shlex.join(["python", "-m", "benchmarks.faults", *sys.argv[1:]])
+    found["about"] = {"command": command, "machine": describe(), "epinn": epinn.__version__, "jax": version("jax")}
+    found["options"] = json.loads(json.dumps(vars(options), default=str))
+
+    def keep() -> None:
+        """What there is so far: the whole takes hours, and may itself be interrupted."""
+        save(options.out, "faults", found | {"seconds": time.monotonic() - started})
+        write(found | {"seconds": time.monotonic() - started}, options.out)
+
     with tempfile.TemporaryDirectory() as temporary:
         place = Path(temporary)
         for work in chosen:
             found["kills"].append(kills(work, options.kills, place, generator))
+            keep()
             seconds = found["kills"][-1]["seconds"]
-            found["damage"] += damage(work, place, seconds, options.places, generator)
-            found["commands"] += commands(work, place, generator)
-            found["full"] += full(work, options.full, place, generator)
+            for part, rows in (
+                ("damage", damage(work, place, seconds, options.places, generator)),
+                ("commands", commands(work, place, generator)),
+                ("full", full(work, options.full, place, generator)),
+            ):
+                found[part] += rows
+                keep()
         for kibibytes in options.disks if chosen else []:
             found["full"] += really_full(chosen[0], kibibytes, place)
-    command = shlex.join(["python", "-m", "benchmarks.faults", *sys.argv[1:]])
-    found["about"] = {"command": command, "machine": describe(), "epinn": epinn.__version__, "jax": version("jax")}
-    found["options"] = json.loads(json.dumps(vars(options), default=str))
-    found["seconds"] = time.monotonic() - started
-    save(options.out, "faults", found)
-    write(found, options.out)
+            keep()
 
 
 if __name__ == "__main__":
