@@ -60,7 +60,7 @@ bench: .venv/user $(PEERS)/installed  ## speed against PyTorch, DeepXDE and jinn
 	$(BIN)/python benchmarks/startup.py
 	$(BIN)/python benchmarks/page.py
 
-faults: .venv/user  ## kills, damaged files and full disks on purpose, 50 and 200 of each; five to ten hours, see docs/results/faults
+faults: .venv/user  ## kills, damaged files and full disks on purpose, 50 and 200 of each; hours, see docs/results/faults
 	$(BIN)/python -m benchmarks.faults
 
 clean:

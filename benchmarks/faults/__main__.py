@@ -40,7 +40,7 @@ def kills(work: Work, number: int, place: Path, generator: np.random.Generator) 
         folder = place / f"{work.name}-{i}"
         late += not killed(work.command(folder), folder, cache, generator.uniform(0, seconds))
         done = resume(folder, cache)
-        found = [done.stderr.strip()[-200:]] if done.returncode else differences(whole, folder)
+        found = [done.stderr.strip().replace(f"{place}/", "")[-200:]] if done.returncode else differences(whole, folder)
         same += not found
         otherwise += [f"kill {i}: {', '.join(found)}"] if found else []
         shutil.rmtree(folder)
@@ -87,7 +87,7 @@ def commands(work: Work, place: Path, generator: np.random.Generator) -> Iterato
             path.write_bytes(content)
             told = done.returncode == 2 and path.name in done.stderr and len(done.stderr.strip().splitlines()) == 1
             print(f"{work.name}: epinn resume with a damaged {path.name}: {done.stderr.strip()}", flush=True)
-            yield {"file": f"{work.name}: {path.name}", "told": told, "said": done.stderr.strip()}
+            yield {"file": f"{work.name}: {path.name}", "told": told, "said": done.stderr.strip().replace(f"{place}/", "")}
 
 
 def full(work: Work, number: int, place: Path, generator: np.random.Generator) -> Iterator[dict[str, Any]]:
@@ -110,7 +110,7 @@ def really_full(work: Work, kibibytes: int, place: Path) -> Iterator[dict[str, A
 
 
 def _after_full(work: Work, when: str, done: Any, folder: Path, place: Path) -> dict[str, Any]:
-    errors = [line for line in done.stderr.splitlines() if line.startswith("epinn: ")]
+    errors = [line.replace(f"{place}/", "") for line in done.stderr.splitlines() if line.startswith("epinn: ")]
     half = [path.name for path in folder.rglob(".*")] if folder.exists() else []
     again = resume(folder, place / "cache") if (folder / "run.json").exists() else finish(work.command(folder), place / "cache")
     same = again.returncode == 0 and not differences(place / f"{work.name}-whole", folder)
