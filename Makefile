@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: setup demo test test-all lint bench browser clean
+.PHONY: setup demo test test-all lint bench faults browser clean
 
 setup: .venv/developer  ## an environment with epinn and the tools to work on it
 
@@ -59,6 +59,9 @@ bench: .venv/user $(PEERS)/installed  ## speed against PyTorch, DeepXDE and jinn
 	$(BIN)/python benchmarks/growth.py
 	$(BIN)/python benchmarks/startup.py
 	$(BIN)/python benchmarks/page.py
+
+faults: .venv/user  ## kills, damaged files and full disks on purpose, 50 and 200 of each; hours, see docs/results/faults
+	$(BIN)/python -m benchmarks.faults
 
 clean:
 	rm -rf .venv .venv-interop .venv-peers build dist .pytest_cache .mypy_cache .ruff_cache

@@ -14,6 +14,9 @@ class Progress:
     def __call__(self, stage: str, step: int, total: int, values: Mapping[str, float]) -> None:
         """A stage has made `step` of `total` steps; `values` are its losses by channel, or what else shows how it goes."""
 
+    def note(self, text: str) -> None:
+        """A sentence that whoever waits should read: something went otherwise than usual, and the work goes on."""
+
     def keep(self, stage: str, state: Callable[[], Any]) -> None:
         """Offers the state of a stage, from which it can be resumed; `state` need only be called if it is to be kept now."""
 

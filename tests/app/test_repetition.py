@@ -11,7 +11,8 @@ from epinn.app import repetition
 from epinn.app.plan.plan import Plan
 from epinn.app.plan.presets import preset
 from epinn.app.plan.source import Source, find
-from epinn.app.repetition import calibrate
+from epinn.app.repetition import calibrate, remember
+from epinn.app.store.files import read_json, write_json
 from epinn.judge.calibration import Redraw, summarise
 from epinn.progress import Progress
 
@@ -70,7 +71,7 @@ def test_the_same_measurements_again_are_no_repetition(tmp_path, rejects):
 def instant(monkeypatch):
     """Redraws that take no time: each says which seed it has."""
 
-    def batch(plan, have, progress, label):
+    def batch(plan, have, progress, unfinished):
         for method in plan.methods:
             yield [
                 Redraw(method, seed, np.full(2, float(seed)), {}, {}, []) for seed in plan.seeds if (method, seed) not in have
@@ -83,11 +84,11 @@ def instant(monkeypatch):
 def test_two_processes_in_one_folder_lose_nothing(tmp_path, monkeypatch, instant):
     batch = repetition._batch
 
-    def meanwhile(plan, have, progress, label):
+    def meanwhile(plan, have, progress, unfinished):
         """Another process finishes its own redraws while this one computes its first."""
         monkeypatch.setattr(repetition, "_batch", batch)
         calibrate(dataclasses.replace(whole, seeds=(2, 3)), tmp_path, Progress())
-        yield from batch(plan, have, progress, label)
+        yield from batch(plan, have, progress, unfinished)
 
     whole = plan(seeds=(0, 1))
     monkeypatch.setattr(repetition, "_batch", meanwhile)
@@ -100,9 +101,9 @@ def test_two_processes_in_one_folder_lose_nothing(tmp_path, monkeypatch, instant
 def test_what_another_process_has_done_meanwhile_is_not_done_again(tmp_path, instant, monkeypatch):
     batch, computed = repetition._batch, []
 
-    def meanwhile(plan, have, progress, label):
+    def meanwhile(plan, have, progress, unfinished):
         computed.append(plan.seeds)
-        yield from batch(plan, have, progress, label)
+        yield from batch(plan, have, progress, unfinished)
         if len(computed) == 1:
             calibrate(dataclasses.replace(whole, seeds=(2, 3)), tmp_path, Progress())
 
@@ -130,3 +131,62 @@ def test_a_damaged_file_of_redraws_is_refused(tmp_path, rejects, content):
     (tmp_path / "redraws.json").write_text(content)
     with rejects("redraws.json"):
         calibrate(plan(), tmp_path, Progress())
+
+
+def test_a_folder_says_all_that_its_processes_ask_for(tmp_path, rejects):
+    remember(plan(seeds=(0, 1)), tmp_path, "fast")
+    remember(plan(seeds=(1, 2), methods=("dropout",)), tmp_path, "fast")
+    found = read_json(tmp_path / "run.json")
+    assert (found["kind"], found["seeds"], found["methods"]) == ("calibration", [0, 1, 2], ["laplace", "dropout"])
+    assert Plan.from_description(found).seeds == (0, 1, 2)
+    with rejects("other settings", "--out"):
+        remember(plan(noises=(0.2,)), tmp_path, "fast")
+
+
+def test_a_run_is_not_taken_for_a_calibration(tmp_path, rejects):
+    write_json(tmp_path / "run.json", {"epinn": epinn.__version__, "problem": "poisson1d"})
+    with rejects("--out"):
+        remember(plan(), tmp_path, "fast")
+
+
+def test_what_cannot_be_repeated_leaves_no_folder(tmp_path, rejects):
+    problem = epinn.Problem(domain=epinn.Box(x=(0, 1)), equation=lambda u: u.xx)
+    with rejects("exact"):
+        remember(plan(source=Source("mine", problem, ""), noises=(None,), disturb={}), tmp_path / "new", "fast")
+    assert not (tmp_path / "new").exists()
+
+
+def test_an_interrupted_batch_goes_on_inside_its_stage_and_ends_the_same(tmp_path, monkeypatch):
+    monkeypatch.setattr("epinn.app.store.checkpoint.SHARE", 0.0)
+    often = plan(settings=preset("fast", "poisson1d").changed(TINY | {"base.epochs": 300, "compute.checkpoint": 0.0}))
+
+    class Stops(Progress):
+        at, first = 200, None
+
+        def __call__(self, stage, step, total, values):
+            if stage.startswith("training"):
+                self.first = step if self.first is None else self.first
+                if step >= self.at:
+                    raise KeyboardInterrupt
+
+    whole = calibrate(often, tmp_path / "whole", Progress())
+    with pytest.raises(KeyboardInterrupt):
+        calibrate(often, tmp_path / "stopped", Stops())
+    assert list((tmp_path / "stopped" / "unfinished").rglob("*.checkpoint"))
+    listener = Stops()
+    listener.at = np.inf
+    again = calibrate(often, tmp_path / "stopped", listener)
+    assert listener.first > 0
+    for a, b in zip(again, whole, strict=True):
+        np.testing.assert_array_equal(a.distances, b.distances)
+    assert not (tmp_path / "stopped" / "unfinished").exists()
+
+
+def test_damaged_redraws_are_named_and_computed_again_when_they_are_deleted(tmp_path, instant, rejects):
+    calibrate(plan(), tmp_path, Progress())
+    path = next(tmp_path.glob("redraws-laplace-0-*.json"))
+    path.write_bytes(path.read_bytes().replace(b"1.0", b"1.5", 1))
+    with rejects(path.name, "damaged", "delete it"):
+        calibrate(plan(), tmp_path, Progress())
+    path.unlink()
+    assert len(calibrate(plan(), tmp_path, Progress())) == 3

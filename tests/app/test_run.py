@@ -1,7 +1,9 @@
 """A plan computed into its folder, and how a run goes on after it was interrupted."""
 
+import errno
 import itertools
 import json
+import os
 import shutil
 
 import pytest
@@ -11,7 +13,10 @@ from epinn.app import run
 from epinn.app.plan.plan import Plan
 from epinn.app.plan.presets import preset
 from epinn.app.plan.source import find
+from epinn.app.report.run_page import write_report
 from epinn.app.run import execute
+from epinn.app.store.files import Unwritable
+from epinn.app.store.lock import alone_in
 from epinn.app.store.run_folder import RunFolder
 from epinn.app.store.trees import load_tree
 
@@ -165,3 +170,86 @@ def test_a_run_that_fails_says_so(resumed, tmp_path, monkeypatch):
 def test_no_temporary_files_stay_behind(resumed):
     *_, path = resumed
     assert not [name for name in contents(path) if name.startswith(".")]
+
+
+def flip(path):
+    """Change one byte in the middle of a file."""
+    content = path.read_bytes()
+    place = len(content) // 2
+    path.write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
+
+
+READ_BACK = ("run.json", "metrics.json", "base.json", "base-seed1.safetensors", "posterior-epinet-seed1.safetensors")
+
+
+@pytest.mark.parametrize("name", READ_BACK)
+def test_a_damaged_file_is_named_with_what_to_do_and_nothing_is_written(resumed, tmp_path, rejects, name):
+    shutil.copytree(resumed[2], tmp_path / "run")
+    flip(tmp_path / "run" / name)
+    before = contents(tmp_path / "run")
+    with rejects(str(tmp_path / "run" / name), "damaged"):
+        execute(PLAN, RunFolder.open(tmp_path / "run"), Progress())
+    after = contents(tmp_path / "run")
+    del before["run.json"], after["run.json"]  # which says now that it has failed
+    assert after == before
+
+
+@pytest.mark.parametrize("name", READ_BACK[1:])
+def test_a_damaged_file_that_is_deleted_is_computed_again_with_the_same_result(resumed, tmp_path, name):
+    records, _, path = resumed
+    shutil.copytree(path, tmp_path / "run")
+    (tmp_path / "run" / name).unlink()
+    again = execute(PLAN, RunFolder.open(tmp_path / "run"), Progress())
+    assert sorted(map(str, without_times(again))) == sorted(map(str, without_times(records)))
+    assert (tmp_path / "run" / name).is_file()
+
+
+def test_a_damaged_picture_is_not_put_on_the_page(resumed, tmp_path, rejects):
+    shutil.copytree(resumed[2], tmp_path / "run")
+    picture = next((tmp_path / "run").glob("*.png"))
+    flip(picture)
+    with rejects(picture.name, "damaged", "epinn resume"):
+        write_report(RunFolder.open(tmp_path / "run"))
+
+
+def test_a_folder_that_another_process_works_in_is_left_alone(stopped, tmp_path, rejects):
+    shutil.copytree(stopped, tmp_path / "run")
+    before = contents(tmp_path / "run")
+    with alone_in(tmp_path / "run"):
+        with rejects("another process"):
+            execute(PLAN, RunFolder.open(tmp_path / "run"), Progress())
+        with rejects("another process"):
+            RunFolder.create(tmp_path / "run", DESCRIPTION, "")
+    assert contents(tmp_path / "run") == before
+
+
+def full_after(writes, monkeypatch):
+    """The disk is full after so many files."""
+    fsync, left = os.fsync, [writes]
+
+    def filling(handle):
+        if not os.path.isdir(f"/proc/self/fd/{handle}"):
+            left[0] -= 1
+            if left[0] < 0:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        fsync(handle)
+
+    monkeypatch.setattr("os.fsync", filling)
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="tells files from folders by Linux's means")
+@pytest.mark.parametrize("writes", range(6))
+def test_a_full_disk_costs_only_what_it_could_not_take(stopped, resumed, tmp_path, monkeypatch, writes):
+    shutil.copytree(stopped, tmp_path / "run")
+    folder, before = RunFolder.open(tmp_path / "run"), contents(stopped)
+    with monkeypatch.context() as patch:
+        full_after(writes, patch)
+        with pytest.raises(Unwritable, match="No space left on device"):
+            execute(PLAN, folder, Progress())
+    now = contents(folder.path)
+    assert {name: now.get(name) for name in before if name not in ("metrics.json", "run.json")} == {
+        name: content for name, content in before.items() if name not in ("metrics.json", "run.json")
+    }
+    assert not [name for name in now if name.startswith(".")]
+    again = execute(PLAN, folder, Progress())
+    assert without_times(again) == without_times(resumed[0])

@@ -442,3 +442,37 @@ def test_wrong_coordinates_and_options_of_a_file(lab, rejects):
         channel(Data.from_file(lab, coordinates="x", value="T"), SPACETIME)
     with rejects("'fild'", "'field'"):
         Data.from_file(lab, coordinates=("x", "t"), value="T", fild="T")
+
+
+NOT_FINITE = {
+    "in a corner": (Initial(lambda x: jnp.log(x)), ("initial", "-inf", "x=0, t=2")),
+    "when time begins": (Dirichlet(lambda t: 1 / (t - 2), on="x=1"), ("boundary", "inf", "x=1, t=2")),
+    "in the middle": (Initial(lambda x: 1 / (x - 0.5)), ("initial", "inf", "x=0.5, t=2")),
+    "on half of a face": (Neumann(lambda t: jnp.sqrt(2.5 - t), on="x=0"), ("neumann", "nan", "x=0")),
+    "of an operator": (Boundary(lambda u: u.x, lambda t: 1 / (t - 3), on="x=0"), ("boundary", "inf", "x=0, t=3")),
+    "at a point of one's own": (Initial(lambda x: 1 / x, points=[0.0, 0.5]), ("initial", "inf", "x=0, t=2")),
+    "in the interior": (Equation(lambda u: u.t, lambda x: jnp.log(x - 0.9)), ("equation", "nan", "x=")),
+}
+
+
+@pytest.mark.parametrize("where", NOT_FINITE)
+def test_a_function_that_is_no_number_somewhere_is_told_with_the_place(rejects, where):
+    condition, words = NOT_FINITE[where]
+    with rejects():
+        Problem(SPACETIME, condition).channels(0)
+    with pytest.raises(ValueError) as caught:
+        Problem(SPACETIME, condition).channels(0)
+    for word in words:
+        assert word in str(caught.value)
+
+
+def test_an_equation_may_have_a_source_that_grows_without_bounds_towards_a_corner():
+    Problem(SPACETIME, Equation(lambda u: u.t, lambda x, t: 1 / (x + t - 2))).channels(0)
+
+
+def test_functions_that_are_numbers_on_their_whole_face_are_taken():
+    conditions = [
+        Initial(lambda x: jnp.where(x > 0, jnp.sin(x) / jnp.where(x > 0, x, 1), 1)),
+        Dirichlet(lambda t: t**0.5, on="x"),
+    ]
+    Problem(SPACETIME, conditions).channels(0)

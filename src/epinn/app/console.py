@@ -65,6 +65,10 @@ class Bar(Progress):
         if self._lines and step >= total:
             sys.stderr.write(f"{stage}: {total} steps, {time.perf_counter() - started:.1f} s  {text}\n")
 
+    def note(self, text: str) -> None:
+        """A line of its own, also where no progress is shown: on standard error, it is in nobody's way."""
+        self._console.print(f"epinn: {text}", markup=False, highlight=False, soft_wrap=True)
+
 
 class Rows(Bar):
     """The bars of the row that is being computed, under a line that counts the rows and says how long the rest will take."""

@@ -1,6 +1,6 @@
 """A plan computed into its run folder: records, posteriors, pictures and the report page."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ..errors import Diverged
@@ -11,23 +11,18 @@ from .plan.plan import Plan, Result, attach_method, fit_base, linearised_spread,
 from .report.pictures import figures
 from .report.run_page import write_report
 from .store.checkpoint import Keeper
-from .store.run_folder import RunFolder
+from .store.lock import alone_in
+from .store.run_folder import RunFolder, ending
 from .store.trained import UNFINISHED, Bases
-from .store.trees import load_tree, save_tree
+from .store.trees import save_tree
 
 
 def execute(plan: Plan, folder: RunFolder, progress: Progress) -> list[dict[str, Any]]:
     """Compute a plan and write it into its folder, leaving out what is there already. Returns the records."""
-    status = "interrupted"
-    try:
-        records = _execute(plan, folder, progress)
-        status = "finished"
-    except Exception:
-        status = "failed"
-        raise
-    finally:
-        folder.finish(status)
-    write_report(folder)
+    with alone_in(folder.path):
+        with ending(folder):
+            records = _execute(plan, folder, progress)
+        write_report(folder)
     return records
 
 
@@ -36,12 +31,12 @@ def _execute(plan: Plan, folder: RunFolder, progress: Progress) -> list[dict[str
     evaluations: dict[int, list[Evaluation]] = {seed: [] for seed in plan.seeds}
     for method in plan.methods:
         pinns = _pinns(plan, method, folder, progress)
-        if {record["seed"] for record in records if record["method"] == method} == set(plan.seeds):
+        if _is_done(plan, method, folder, records):
             for result in _stored(plan, method, folder, pinns):
                 evaluations[result.case.seed].append(result.evaluation)
             continue
         records = [record for record in records if record["method"] != method]  # of a part of the seeds
-        keeper = Keeper(progress, folder.path / UNFINISHED, f"{plan.identity()} {method}")
+        keeper = Keeper(progress, folder.path / UNFINISHED, f"{plan.identity()} {method}", plan.settings.compute.checkpoint)
         for result in attach_method(plan, method, pinns, keeper, linearised_spread(plan, method, pinns, progress)):
             if result.posterior.failure and len(plan.seeds) == 1:
                 raise Diverged(result.posterior.failure)
@@ -53,6 +48,12 @@ def _execute(plan: Plan, folder: RunFolder, progress: Progress) -> list[dict[str
     for seed, shown in evaluations.items():
         folder.save_figures(figures(shown), "" if len(plan.seeds) == 1 else f"-seed{seed}")
     return records
+
+
+def _is_done(plan: Plan, method: str, folder: RunFolder, records: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether all seeds of a method have their record and their posterior, so that it need not be computed again."""
+    recorded = {record["seed"] for record in records if record["method"] == method}
+    return recorded == set(plan.seeds) and all(folder.posterior_path(method, seed).is_file() for seed in plan.seeds)
 
 
 def _pinns(plan: Plan, method: str, folder: RunFolder, progress: Progress) -> list[Pinn]:
@@ -71,5 +72,5 @@ def _pinns(plan: Plan, method: str, folder: RunFolder, progress: Progress) -> li
 def _stored(plan: Plan, method: str, folder: RunFolder, pinns: Sequence[Pinn]) -> Iterator[Result]:
     """The results of a method that was attached before, from its files."""
     programs = getattr(pinns[0].solution.network, "programs", ())  # of a network that was trained elsewhere
-    samplers = [load_tree(folder.posterior_path(method, seed), programs) for seed in plan.seeds]
+    samplers = [folder.sampler(method, seed, programs) for seed in plan.seeds]
     return reopen_method(plan, method, pinns, samplers)

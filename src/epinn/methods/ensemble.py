@@ -118,6 +118,9 @@ class Renamed(Progress):
     def __call__(self, stage: str, step: int, total: int, values: Mapping[str, float]) -> None:
         self._listener(f"ensemble {stage}", step, total, values)
 
+    def note(self, text: str) -> None:
+        self._listener.note(text)
+
     def keep(self, stage: str, state: Callable[[], Any]) -> None:
         self._listener.keep(f"ensemble {stage}", state)
 

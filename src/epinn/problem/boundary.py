@@ -44,8 +44,8 @@ class Robin(Condition):
 
     def channel(self, context: Context, key: PRNGKeyArray) -> Channel:
         space = context.domain.space
+        faces = context.domain.faces(self.on) if self.points is None else []
         if self.points is None:
-            faces = context.domain.faces(self.on)
             instants = [face.name for face in faces if face.is_instant]
             if self.b and instants:
                 reason = "time has no normal; for u.t use Initial(..., order=1) or an Equation"
@@ -58,7 +58,7 @@ class Robin(Condition):
             normals = self._own_normals(len(points), len(space))
         operator = Flux(context.field_name(self.field), self.a, self.b, space)
         given = {name: normals[:, i] for i, name in enumerate(operator.normals)}
-        return make_channel(self, context, operator, self.target, points, given, sampled=self.points is None)
+        return make_channel(self, context, operator, self.target, points, given, sampled=self.points is None, faces=faces)
 
     def _own_normals(self, points: int, dimension: int) -> np.ndarray:
         if not self.b:
@@ -155,5 +155,6 @@ class Boundary(Condition):
         return self.what + (f" at {self.on}" if self.on else "")
 
     def channel(self, context: Context, key: PRNGKeyArray) -> Channel:
-        points = context.on_faces(context.domain.faces(self.on), key).points
-        return make_channel(self, context, self.operator, self.target, points, sampled=True)
+        faces = context.domain.faces(self.on)
+        points = context.on_faces(faces, key).points
+        return make_channel(self, context, self.operator, self.target, points, sampled=True, faces=faces)

@@ -113,6 +113,19 @@ def check_finite(values: np.ndarray, what: str) -> None:
         raise InputError(f"{what} contain NaN or infinity ({bad.size} of {len(values)} rows, first row {bad[0]}); drop them.")
 
 
+def check_function(values: np.ndarray, points: np.ndarray, what: str, coordinates: Sequence[str]) -> None:
+    """Refuse NaN and infinity among the values of a function at points; `what` names it."""
+    bad = ~np.isfinite(values).all(axis=1)
+    if bad.any():
+        value, place = values[bad][0][~np.isfinite(values[bad][0])][0], at_place(points[bad][0], coordinates)
+        raise InputError(f"the function of {what} is {value} at {place}; it must be finite there (see jax.numpy.where).")
+
+
+def at_place(point: np.ndarray, coordinates: Sequence[str]) -> str:
+    """A point in words: "x=0, t=0.5"."""
+    return ", ".join(f"{name}={value:.6g}" for name, value in zip(coordinates, point, strict=True))
+
+
 def per_point_values(values: Any, n: int, what: str) -> Float[Array, " n"]:
     """One finite number for each of `n` points; `what` names them where they are not."""
     if isinstance(values, jax.core.Tracer):  # normals of points that are drawn anew in training

@@ -14,11 +14,14 @@ from ..derivatives.operator import Operator, at_points
 from ..errors import InputError, shown
 from .average import Average
 from .channel import Channel, Kind
-from .checks import as_numbers, check_finite, per_point_values
+from .checks import as_numbers, check_finite, check_function, per_point_values
 from .context import Context
+from .domain import Face
 from .operators import Derivatives, Flux, Traces
 from .precision import Exact, KnownNoise, Precision, UnknownNoise
-from .region import Domain
+from .region import Domain, Part
+
+LOOKED_AT = 33**2  # points of a face, at which a given function is looked at beforehand
 
 Sigma = float | Array | np.ndarray | Sequence[float] | str | None  # the only text is "unknown"
 Target = float | Callable[..., Any] | Array | np.ndarray | Sequence[float]
@@ -76,8 +79,10 @@ def make_channel(
     centred: bool = False,
     sampled: bool = False,
     flux: int | None = None,
+    faces: Sequence[Part] = (),
 ) -> Channel:
-    """The channel of a condition: `function` of the fields equals `target` at `points`, all of it checked."""
+    """The channel of a condition: `function` of the fields equals `target` at `points`, all of it checked; where the points are
+    some of those on `faces`, everywhere there."""
     label, n, names = condition.label, len(points), context.names
     per_point = np.asarray(condition.sigma).ndim > 0 or (not callable(target) and np.ndim(target) > 0)
     if sampled and per_point and points.shape[1] > 1:
@@ -94,7 +99,7 @@ def make_channel(
         kind=condition.kind,
         operator=operator,
         points=points,
-        target=_rows(target, context.domain, points, operator.size, label),
+        target=_rows(target, context.domain, points, operator.size, label, faces),
         precision=_precision(condition, n),
         given=values,
         partner=partner,
@@ -107,12 +112,20 @@ def make_channel(
     )
 
 
-def _rows(target: Any, domain: Domain, points: Array, size: int, label: str) -> Float[Array, "n k"]:
+def _all_over(part: Part) -> Float[np.ndarray, "n d"]:
+    """Many points of a part of the boundary; of a face of a box, its corners too."""
+    return part.grid(LOOKED_AT) if isinstance(part, Face) else np.asarray(part.placed(LOOKED_AT, "grid").points)
+
+
+def _rows(target: Any, domain: Domain, points: Array, size: int, label: str, faces: Sequence[Part]) -> Float[Array, "n k"]:
     """Targets as one row per point."""
     if callable(target):
         rows = at_points(target, domain.coordinates, points)
         if not isinstance(rows, jax.core.Tracer):  # where points are redrawn in training there is nothing to look at yet
-            check_finite(np.asarray(rows), f"the values of {label}")
+            check_function(np.asarray(rows), np.asarray(points), label, domain.coordinates)
+            for everywhere in map(_all_over, faces):
+                found = at_points(target, domain.coordinates, jnp.asarray(everywhere))
+                check_function(np.asarray(found), everywhere, label, domain.coordinates)
     else:
         array = as_numbers(target, f"the values of {label}")
         check_finite(array, f"the values of {label}")

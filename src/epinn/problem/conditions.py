@@ -85,13 +85,14 @@ class Initial(Condition):
         if TIME not in domain.coordinates:
             how = "add a coordinate t to the box" if isinstance(domain, Box) else f"add it to the shape, .during({TIME}=(0, 1))"
             raise InputError(f"an initial condition needs time: {how}.")
+        faces = domain.faces(TIME)[:1] if self.points is None else []
         points = (
-            context.on_faces(domain.faces(TIME)[:1], key).points
+            context.on_faces(faces, key).points
             if self.points is None
             else own_points(self._when_time_begins(domain), self.label, domain)
         )
         operator = Derivatives(context.field_name(self.field), ((TIME,) * self.order,))
-        return make_channel(self, context, operator, self.target, points, sampled=self.points is None)
+        return make_channel(self, context, operator, self.target, points, sampled=self.points is None, faces=faces)
 
     def _when_time_begins(self, domain: Domain) -> Float[np.ndarray, "n d"]:
         """The user's points in space with the time when it begins among their coordinates."""

@@ -192,6 +192,16 @@ class Face(Part):
         """The sign that turns the derivative along the axis into the outward normal derivative."""
         return 1.0 if self.at_upper else -1.0
 
+    def grid(self, most: int) -> Float[np.ndarray, "n d"]:
+        """A regular grid on the face, its corners among them, with at most so many points; none where it would need more."""
+        others = self.box.dimension - 1
+        along = int(most ** (1 / others) + 1e-9) if others else 1
+        if others and along < 2:
+            return np.zeros((0, self.box.dimension))
+        points = np.array(self.box.grid(*(1 if axis == self.axis else along for axis in range(self.box.dimension))))
+        points[:, self.axis] = self.position
+        return points
+
     def points(self, n: int, sampling: str = "grid", *, key: PRNGKeyArray | None = None) -> Float[Array, "n d"]:
         """`n` points on the face; a face of a one-dimensional box is a single point."""
         if self.box.dimension == 1:

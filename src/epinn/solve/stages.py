@@ -16,6 +16,7 @@ from ..progress import Progress
 from .advice import cures
 from .config import Base, fold_in
 from .evidence import log_evidence
+from .failure import with_place
 from .implied import implied_error
 from .misfit import SOLVED, Misfit
 from .noise import first_guess
@@ -181,7 +182,12 @@ def fit_once(task: Task, solution: Solution) -> list[Fit]:
             steps=outcomes[0].steps,
             losses=outcomes[0].losses[:, i],
             seconds=sum(outcome.seconds for outcome in outcomes) / size,
-            failure=next((outcome.failures[i] for outcome in outcomes if outcome.failures[i]), None),
+            failure=with_place(
+                next((outcome.failures[i] for outcome in outcomes if outcome.failures[i]), None),
+                before,
+                found,
+                task.problems[i].domain.coordinates,
+            ),
             complaints=[*misfit.complaints(i, task.channels, functools.partial(advice, i, found)), *_all_noise(one)]
             if base.trains
             else [],

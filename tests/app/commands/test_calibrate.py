@@ -21,3 +21,8 @@ def test_calibrate_writes_records_and_picture_and_goes_on_where_it_was(tmp_path)
     rows = json.loads(good(*command, "--redraws", "2", "--out", "out", "--json", cwd=tmp_path).out)
     assert [row["method"] for row in rows] == ["laplace", "dropout"]
     assert rows[0]["coverage"] == json.loads((tmp_path / "out" / "calibration.json").read_text())["methods"][0]["coverage"]
+    (tmp_path / "out" / "calibration.json").unlink()
+    next((tmp_path / "out").glob("redraws-dropout-*.json")).unlink()
+    again = json.loads(good("resume", "out", "--json", cwd=tmp_path).out)
+    assert [row["coverage"] for row in again] == [row["coverage"] for row in rows]
+    assert (tmp_path / "out" / "calibration.json").is_file()

@@ -1,6 +1,5 @@
 """Runs that diverge, and runs that are interrupted; `epinn resume`."""
 
-import json
 import os
 import pty
 import re
@@ -13,6 +12,8 @@ import pytest
 from command_line import PATIENCE, POISSON, TINY, good, read, records_in, run, start, strict, without_times
 from safetensors.numpy import load_file
 
+from epinn.app.store.files import write_json
+
 pytestmark = pytest.mark.slow
 
 
@@ -21,7 +22,7 @@ def test_resume_computes_only_what_is_missing(compared, tmp_path):
     metrics = read(tmp_path / "out" / "metrics.json")
     before = {record["method"]: record for record in metrics["records"]}
     metrics["records"] = [record for record in metrics["records"] if record["method"] != "dropout"]
-    (tmp_path / "out" / "metrics.json").write_text(json.dumps(metrics))
+    write_json(tmp_path / "out" / "metrics.json", metrics)
     printed = strict(good("resume", "out", "--json", cwd=tmp_path).out)
     after = {record["method"]: record for record in printed}
     assert printed == records_in(tmp_path / "out")

@@ -208,6 +208,16 @@ def test_a_reproduction_that_another_process_begins_meanwhile_is_shared(tmp_path
     assert Reproduction.create(tmp_path, ["poisson1d"], 1).description["tables"] == ["porous1d", "poisson1d"]
 
 
+def test_one_changed_byte_of_a_field_is_found(finished, tmp_path, rejects):
+    again = copy_of(finished[0], tmp_path)
+    path = tmp_path / "rows" / f"{CHOSEN[0].name}.npz"
+    content = path.read_bytes()
+    for place in (10, 12, len(content) // 2, len(content) - 3):  # in a date too, which the archive itself does not guard
+        path.write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
+        with rejects(path.name, "damaged", "delete it"):
+            again.field(CHOSEN[0])
+
+
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04 no archive", b"nonsense"])
 def test_a_damaged_field_is_refused(tmp_path, rejects, content):
     found = Reproduction.create(tmp_path, ["poisson1d"], 1)

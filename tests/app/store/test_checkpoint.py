@@ -1,6 +1,7 @@
 """Checkpoints: what was interrupted goes on, and ends as if nothing had happened."""
 
 import dataclasses
+import errno
 
 import jax
 import jax.numpy as jnp
@@ -113,13 +114,68 @@ def test_keys_numbers_and_arrays_come_back_as_they_were(tmp_path):
     assert_same(found[1:], state[1:])
 
 
-@pytest.mark.parametrize("content", [b"", b"no checkpoint"])
-def test_a_damaged_checkpoint_is_as_good_as_none(tmp_path, content):
-    keeper = every_time(Progress(), tmp_path)
-    keeper.keep("a", lambda: np.zeros(2))
+class Heard(Progress):
+    """Remembers what it was told."""
+
+    def __init__(self):
+        self.notes = []
+
+    def note(self, text):
+        self.notes.append(text)
+
+
+def nonsense(content):
+    return b"no checkpoint"
+
+
+def one_byte(content):
+    return content[:-3] + bytes([content[-3] ^ 1]) + content[-2:]
+
+
+@pytest.mark.parametrize("damage", [lambda content: b"", nonsense, one_byte], ids=["empty", "nonsense", "one byte"])
+def test_of_a_damaged_checkpoint_the_one_before_is_taken_and_that_is_said(tmp_path, eager, damage):
+    listener = Heard()
+    keeper = every_time(listener, tmp_path)
+    for number in (1.0, 2.0):
+        keeper.keep("a", lambda number=number: np.full(2, number))
+    assert_same(keeper.recall("a", np.zeros(2)), np.full(2, 2.0))
+    assert not listener.notes
     (path,) = tmp_path.glob("*.checkpoint")
-    path.write_bytes(content)
+    path.write_bytes(damage(path.read_bytes()))
+    assert_same(keeper.recall("a", np.zeros(2)), np.full(2, 1.0))
+    (note,) = listener.notes
+    assert "a.checkpoint" in note
+    assert "before" in note
+
+
+def test_where_both_checkpoints_are_damaged_the_stage_begins_anew_and_that_is_said(tmp_path, eager):
+    listener = Heard()
+    keeper = every_time(listener, tmp_path)
+    for number in (1.0, 2.0):
+        keeper.keep("a", lambda number=number: np.full(2, number))
+    for path in tmp_path.iterdir():
+        path.write_bytes(one_byte(path.read_bytes()))
     assert keeper.recall("a", np.zeros(2)) is None
+    assert len(listener.notes) == 2
+    assert "anew" in listener.notes[1]
+
+
+def test_every_byte_of_a_checkpoint_is_guarded(tmp_path):
+    keeper = every_time(Progress(), tmp_path)
+    keeper.keep("a", lambda: np.arange(3.0))
+    (path,) = tmp_path.iterdir()
+    content = path.read_bytes()
+    for place in range(len(content)):
+        path.write_bytes(content[:place] + bytes([content[place] ^ 4]) + content[place + 1 :])
+        assert keeper.recall("a", np.zeros(3)) is None, place
+
+
+def test_a_kill_between_the_two_renames_loses_nothing(tmp_path, eager, monkeypatch):
+    """The newest state is on the disk under a name that nobody looks for; the one before has become the last."""
+    keeper = every_time(Progress(), tmp_path)
+    keeper.keep("a", lambda: np.ones(2))
+    (tmp_path / "a.checkpoint").rename(tmp_path / "a.checkpoint-before")
+    assert_same(keeper.recall("a", np.zeros(2)), np.ones(2))
 
 
 def test_the_state_of_something_else_is_not_taken(tmp_path):
@@ -133,12 +189,31 @@ def test_the_state_of_something_else_is_not_taken(tmp_path):
     assert keeper.recall("a", np.zeros(2)) is not None
 
 
-def test_what_cannot_be_written_stops_no_work(tmp_path):
+def test_what_cannot_be_written_stops_no_work_and_is_said_once(tmp_path, eager):
     (tmp_path / "file").write_text("")
-    keeper = every_time(Progress(), tmp_path / "file" / "folder")
-    keeper.keep("a", lambda: np.zeros(2))
+    listener = Heard()
+    keeper = every_time(listener, tmp_path / "file" / "folder")
+    for _ in range(2):
+        keeper.keep("a", lambda: np.zeros(2))
     keeper.clear()
     assert keeper.recall("a", np.zeros(2)) is None
+    (note,) = listener.notes
+    assert "goes on" in note
+
+
+def test_a_full_disk_leaves_the_checkpoints_that_are_there(tmp_path, eager, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    listener = Heard()
+    keeper = every_time(listener, tmp_path)
+    for number in (1.0, 2.0):
+        keeper.keep("a", lambda number=number: np.full(2, number))
+    monkeypatch.setattr("os.fsync", full)
+    keeper.keep("a", lambda: np.full(2, 3.0))
+    assert_same(keeper.recall("a", np.zeros(2)), np.full(2, 2.0))
+    assert len(list(tmp_path.iterdir())) == 2
+    assert "No space left" in listener.notes[0]
 
 
 @pytest.mark.slow
@@ -160,7 +235,7 @@ def test_a_finished_stage_leaves_nothing_behind(tmp_path):
 
 def test_progress_reaches_the_listener(tmp_path, whole):
     listener = Stops()
-    fit_seeds([problem()], keys=[0], base=dataclasses.replace(BASE, epochs=5), progress=Keeper(listener, tmp_path, "mine"))
+    fit_seeds([problem()], keys=[0], base=dataclasses.replace(BASE, epochs=5), progress=every_time(listener, tmp_path))
     assert "training" in listener.first
 
 
@@ -180,7 +255,7 @@ def test_a_state_of_another_format_is_never_taken(tmp_path, monkeypatch):
     keeper = every_time(Progress(), tmp_path)
     keeper.keep("a", lambda: np.zeros(2))
     assert keeper.recall("a", np.ones(2)) is not None
-    monkeypatch.setattr("epinn.app.store.checkpoint.FORMAT", 3)
+    monkeypatch.setattr("epinn.app.store.checkpoint.FORMAT", 4)
     assert keeper.recall("a", np.ones(2)) is None
 
 

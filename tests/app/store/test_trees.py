@@ -200,11 +200,11 @@ def test_a_damaged_structure_is_refused(forged, structure):
 def test_a_file_names_classes_by_their_registered_names_and_has_its_format(stored):
     with safe_open(stored, framework="numpy") as file:
         metadata = file.metadata()
-    assert metadata["format"] == str(FORMAT) == "2"
+    assert metadata["format"] == str(FORMAT) == "3"
     assert set(re.findall(r'"module": "([^"]*)"', metadata["epinn"])) == {"solution", "mlp", "encoding", "frozen", "units"}
 
 
-@pytest.mark.parametrize(("written_as", "word"), [("3", "newer"), ("three", "format"), ("-1", "format"), ("0", "format")])
+@pytest.mark.parametrize(("written_as", "word"), [("4", "newer"), ("three", "format"), ("-1", "format"), ("0", "format")])
 def test_a_file_of_another_format_is_refused(forged, rejects, written_as, word):
     path = forged({"epinn": '{"value": 1}', "format": written_as})
     with rejects(str(path), word):
@@ -215,3 +215,15 @@ def test_parts_that_a_class_does_not_have_are_named(forged, rejects):
     path = forged('{"module": ".network:Frozen", "content": {"wrong": {"value": 1}}}')
     with rejects("wrong", "content", "version"):
         load_tree(path)
+
+
+def test_every_byte_of_a_tree_is_guarded(stored):
+    content = stored.read_bytes()
+    places = np.random.default_rng(0).choice(len(content), 200)
+    for place in (*range(0, 600, 3), *places):
+        stored.write_bytes(content[:place] + bytes([content[place] ^ 2]) + content[place + 1 :])
+        with pytest.raises(InputError, match=r"damaged.*; do this\.$") as caught:
+            load_tree(stored, remedy="do this")
+        assert "\n" not in str(caught.value)
+    stored.write_bytes(content)
+    load_tree(stored)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .experiment import keep_compiled_programs, plan_of
+from .experiment import going_on_with, keep_compiled_programs, plan_of
 from .options import Problem, Request, shared_options
 
 if TYPE_CHECKING:
@@ -26,26 +26,29 @@ def calibrate(
 
     plan = plan_of(request, problem, redraws, at_once=at_once())
     default = Path("runs") / f"calibrate-{plan.source.name}-{'-'.join(plan.methods)}"
-    _calibrate(plan, request.out or default, request.preset, request.json)
+    repeat(plan, request.out or default, request.preset, request.json)
 
 
-def _calibrate(plan: "Plan", folder: Path, preset: str, as_json: bool) -> None:
+def repeat(plan: "Plan", folder: Path, preset: str, as_json: bool) -> None:
     """Compute what is missing, write, and show."""
     import json
 
     from ...judge.calibration import summarise
     from ..console import Bar, reliability_table
     from ..plan.plain import finite
-    from ..repetition import calibrate as repeat
+    from ..repetition import calibrate, remember
     from ..report.pictures.calibration import picture
     from ..store.files import write_json
+    from ..store.pictures import save_picture
 
+    remember(plan, folder, preset)
     keep_compiled_programs()
-    with Bar(quiet=as_json) as bar:
-        found = summarise(repeat(plan, folder, bar))
-    rows = [one.plain() for one in found]
-    write_json(folder / "calibration.json", {**plan.describe(preset), "methods": rows})
-    picture(found, plan.problems()[0].domain).savefig(folder / "calibration.png")
+    with going_on_with(folder):
+        with Bar(quiet=as_json) as bar:
+            found = summarise(calibrate(plan, folder, bar))
+        rows = [one.plain() for one in found]
+        write_json(folder / "calibration.json", {**plan.describe(preset), "methods": rows})
+        save_picture(picture(found, plan.problems()[0].domain), folder / "calibration.png")
     if as_json:
         typer.echo(json.dumps(finite(rows)))
         return

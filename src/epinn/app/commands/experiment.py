@@ -3,10 +3,12 @@
 Whatever needs JAX is imported where it is used: help is given without it.
 """
 
+import contextlib
 import os
 import sys
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 
@@ -46,6 +48,20 @@ def plan_of(
     )
     match_precision(plan)
     plan.check(at_once)
+    return plan
+
+
+def described(description: Mapping[str, Any], place: Path) -> "Plan":
+    """The plan that a run.json describes; versions other than those of today are said."""
+    from ..plan.plan import Plan
+    from ..store.run_folder import other_versions
+
+    try:
+        plan = Plan.from_description(description)
+    except InputError as error:
+        raise InputError(f"{place}: {error}") from None
+    if others := other_versions(description):
+        sys.stderr.write(f"epinn: {place} was begun with {others}; results may differ from those that it had then.\n")
     return plan
 
 
@@ -89,15 +105,25 @@ def execute(plan: "Plan", folder: "RunFolder", as_json: bool) -> None:
     from ..run import execute as compute
 
     keep_compiled_programs()
-    try:
-        with Bar(quiet=as_json) as bar:
-            records = compute(plan, folder, bar)
-    except KeyboardInterrupt:
-        fail(f"interrupted; what was finished is in {folder.path}. Go on with: epinn resume {folder.path}", 130)
+    with going_on_with(folder.path), Bar(quiet=as_json) as bar:
+        records = compute(plan, folder, bar)
     if as_json:
         typer.echo(json.dumps(finite(records), indent=2))
     else:
         print_summary(records, plan, folder.path)
+
+
+@contextlib.contextmanager
+def going_on_with(folder: Path, hint: str = "") -> Iterator[None]:
+    """Work in a folder: where it is interrupted, or nothing more can be written, one line says how to go on."""
+    from ..store.files import Unwritable
+
+    try:
+        yield
+    except KeyboardInterrupt:
+        fail(f"interrupted; what was finished is in {folder}. Go on with: epinn resume {folder}{hint}", 130)
+    except Unwritable as error:
+        fail(f"{error} What was finished is in {folder}. Make room, then: epinn resume {folder}{hint}", 1)
 
 
 def keep_compiled_programs() -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .experiment import fail, keep_compiled_programs
+from .experiment import going_on_with, keep_compiled_programs
 from .listing import print_rows
 from .options import OUT, Json
 
@@ -51,14 +51,11 @@ def complete(folder: "Reproduction", tables: Sequence[str], seeds: int, as_json:
 
     wanted = [row for table in tables for row in rows(table)]
     keep_compiled_programs()
-    try:
+    names = {row.name for row in wanted}
+    with going_on_with(folder.path, f". To see what is there: epinn report {folder.path}"):
         with Rows(quiet=as_json) as bar:
             folder.run(wanted, range(seeds), bar, bar.tell)
-    except KeyboardInterrupt:
-        hint = f"Go on with: epinn resume {folder.path}. To see what is there: epinn report {folder.path}"
-        fail(f"interrupted; what was finished is in {folder.path}. {hint}", 130)
-    names = {row.name for row in wanted}
-    found = [one for one in publish(folder) if one.row.name in names]
+        found = [one for one in publish(folder) if one.row.name in names]
     if as_json:
         typer.echo(json.dumps(finite([one.record() for one in found]), indent=2))
     else:

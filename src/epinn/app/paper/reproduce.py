@@ -2,9 +2,11 @@
 
 import contextlib
 import dataclasses
+import hashlib
 import io
 import time
 import zipfile
+import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,11 +28,13 @@ from ..plan.published import tables as known_tables
 from ..plan.settings import Settings
 from ..plan.source import find
 from ..store.checkpoint import Keeper
-from ..store.files import create_once, make_folder, to_json, write_atomically, write_json
-from ..store.run_folder import MARKER, RunFolder, circumstances
+from ..store.files import create_once, damaged, make_folder, read_json, to_json, write_atomically, write_json
+from ..store.run_folder import MARKER, RunFolder, circumstances, ending
+from ..store.seal import Damaged
 from ..store.trained import UNFINISHED, Bases
 
 KIND = "reproduction"
+REMEDY = "delete it and run again: the row is computed anew"
 IDLE_ON_CPU, IDLE_ELSEWHERE = 50, 1000  # how many points' worth of time a step costs before it has done anything
 
 Tell = Callable[[int, int, str, float | None], None]  # rows done, rows in all, what is next, seconds left
@@ -135,17 +139,12 @@ class Reproduction:
 
     def run(self, rows: Sequence[Published], seeds: Sequence[int], progress: Progress, tell: Tell) -> None:
         """Compute what is missing of the rows."""
-        status = "interrupted"
-        try:
-            self._run(rows, seeds, progress, tell)
-            status = "finished"
-        except Exception:
-            status = "failed"
-            raise
-        finally:
-            if (self.path / UNFINISHED).is_dir() and not any((self.path / UNFINISHED).iterdir()):
-                (self.path / UNFINISHED).rmdir()
-            self.folder.finish(status)
+        with ending(self.folder):
+            try:
+                self._run(rows, seeds, progress, tell)
+            finally:
+                if (self.path / UNFINISHED).is_dir() and not any((self.path / UNFINISHED).iterdir()):
+                    (self.path / UNFINISHED).rmdir()
 
     def _run(self, rows: Sequence[Published], seeds: Sequence[int], progress: Progress, tell: Tell) -> None:
         pending = [(study, missing) for study in studies(rows) if (missing := self._missing(study, seeds))]
@@ -174,7 +173,8 @@ class Reproduction:
 
     def _compute(self, study: Study, seeds: Sequence[int], progress: Progress) -> None:
         plan = study.plan(seeds)
-        keeper = Keeper(progress, self.path / UNFINISHED / study.rows[0].name, f"{plan.identity()} {study.method}")
+        every = study.settings.compute.checkpoint
+        keeper = Keeper(progress, self.path / UNFINISHED / study.rows[0].name, f"{plan.identity()} {study.method}", every)
         records: dict[float, list[dict[str, Any]]] = {row.noise: [] for row in study.rows}
         fields: dict[float, Evaluation] = {}
         for result in attach_method(plan, study.method, self._base(study, seeds, progress), keeper):
@@ -231,16 +231,24 @@ class Reproduction:
 
     def field(self, row: Published) -> dict[str, np.ndarray]:
         """Mean, standard deviation and draws of the unknowns of the first seed."""
-        path = self.path / "rows" / f"{row.name}.npz"
+        path = self._field_path(row)
         try:
-            with path.open("rb") as content, np.load(content) as file:
+            content = path.read_bytes()
+            if _digest(content) != self._row(row).get("field", _digest(content)):  # rows of older versions do not have it
+                raise damaged(path, REMEDY)
+            with np.load(io.BytesIO(content)) as file:
                 return {name: file[name] for name in file.files}
-        except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
-            raise InputError(f"{path} cannot be read ({error}); delete it and run again.") from None
+        except (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+            if isinstance(error, Damaged):
+                raise
+            raise InputError(f"{path} cannot be read ({error}); {REMEDY}.") from None
+
+    def _field_path(self, row: Published) -> Path:
+        return self.path / "rows" / f"{row.name}.npz"
 
     def _row(self, row: Published) -> dict[str, Any]:
-        name = f"rows/{row.name}.json"
-        return self.folder.read_json(name) if (self.path / name).is_file() else {}
+        path = self.path / "rows" / f"{row.name}.json"
+        return read_json(path, REMEDY) if path.is_file() else {}
 
     def _missing(self, study: Study, seeds: Sequence[int]) -> list[int]:
         """The seeds that some row of a study lacks; all of them if it was computed with other settings."""
@@ -251,7 +259,7 @@ class Reproduction:
 
     def _kept(self, row: Published, settings: Settings) -> dict[int, dict[str, Any]]:
         """The records of a row by seed, as far as they were computed with these settings and their field is there."""
-        same = self.settings(row) == finite(settings.flat()) and (self.path / "rows" / f"{row.name}.npz").is_file()
+        same = _that_matter(self.settings(row)) == _that_matter(finite(settings.flat())) and self._field_path(row).is_file()
         return {record["seed"]: record for record in self.records(row)} if same else {}
 
     def _save(self, row: Published, settings: Settings, records: Mapping[int, Mapping[str, Any]]) -> None:
@@ -259,6 +267,7 @@ class Reproduction:
             "table": row.table,
             "number": row.number,
             "settings": settings.flat(),
+            "field": _digest(self._field_path(row).read_bytes()),
             "records": [records[seed] for seed in sorted(records)],
         }
         write_json(self.path / "rows" / f"{row.name}.json", content)
@@ -268,7 +277,16 @@ class Reproduction:
         arrays |= {f"unknown_{name}": found.samples for name, found in evaluation.unknowns.items() if found.samples is not None}
         buffer = io.BytesIO()
         np.savez_compressed(buffer, **{k: np.asarray(v, np.float32) for k, v in arrays.items()})  # type: ignore[arg-type]
-        write_atomically(self.path / "rows" / f"{row.name}.npz", buffer.getvalue())
+        write_atomically(self._field_path(row), buffer.getvalue())
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def _that_matter(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings that results depend on."""
+    return {name: value for name, value in settings.items() if not name.startswith("compute.")}
 
 
 def _short(value: Any) -> str:

@@ -46,9 +46,11 @@ class PredictSettings:
 
 @dataclass(frozen=True)
 class ComputeSettings:
-    """Gibibytes that a computation may use at once; what would need more is done in chunks."""
+    """`memory`: gibibytes that a computation may use at once; what would need more is done in chunks. `checkpoint`: seconds
+    between two states that are kept of long work."""
 
     memory: float = GIBIBYTES
+    checkpoint: float = 30.0
 
     def __post_init__(self) -> None:
         if not self.memory > 0:

@@ -11,6 +11,7 @@ from ...judge.wording import COLUMNS, notes
 from ..plan.plan import summarise
 from ..plan.published import Published, lookup
 from ..store.files import write_atomically
+from ..store.pictures import read_picture
 from ..store.run_folder import RunFolder
 from .page import Cell, Line, Page, Picture, Section, render
 from .pictures import rank_of, title_of
@@ -140,7 +141,7 @@ def _pictures(folder: Path, first: int) -> list[tuple[int, Picture]]:
     found = []
     for path in sorted(folder.glob("[!.]*.png")):
         name, _, seed = path.stem.partition("-seed")
-        picture = Picture(title_of(name), path.read_bytes(), seed and f"seed {seed}")
+        picture = Picture(title_of(name), read_picture(path), seed and f"seed {seed}")
         found.append((int(seed) if seed.isdecimal() else first, rank_of(name), picture))
     return [(seed, picture) for seed, _, picture in sorted(found, key=lambda one: one[:2])]
 

@@ -122,7 +122,7 @@ def load_run(path: Path, method: str | None, seed: int | None) -> StoredBand:
     programs = getattr(pinn.solution.network, "programs", ())  # of a network that was trained elsewhere
     inferred = {row["channel"]: row["sigma"] for row in record["channels"] if row["noise"] == "unknown"}
     posterior = Posterior(
-        load_tree(folder.posterior_path(record["method"], record["seed"]), programs),
+        folder.sampler(record["method"], record["seed"], programs),
         pinn.problem,
         record["method"],
         diagnostics=record["diagnostics"],

@@ -1,16 +1,32 @@
 """Files that are there whole or not at all, also after a power cut; and JSON files of ours, read with care."""
 
 import contextlib
+import errno
 import itertools
 import json
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from ...errors import InputError
+from ...errors import EpinnError, InputError
 from ..plan.plain import finite, parse_json
+from .seal import BLANK, ENTRY, SEALED, Damaged, is_intact, sealed
+
+FORMAT = SEALED  # of the JSON files that are written now
+ELSEWHERE = "restore it from a copy, or make it again"  # what to do with a damaged file of which no more is known
+
+
+class Unwritable(EpinnError, OSError):
+    """A file cannot be written: the disk is full, the folder is read-only. What was there before is as it was."""
+
+    @classmethod
+    def of(cls, path: Path, error: OSError) -> "Unwritable":
+        return cls(error.errno or errno.EIO, error.strerror or str(error), str(path))
+
+    def __str__(self) -> str:
+        return f"{self.filename} cannot be written ({self.strerror})."
 
 
 def write_atomically(path: Path, content: bytes) -> None:
@@ -19,9 +35,22 @@ def write_atomically(path: Path, content: bytes) -> None:
         os.replace(temporary, path)
 
 
+def write_and_keep_last(path: Path, content: bytes, last: Path) -> None:
+    """The same; the older one gets the name `last`. At no moment is there neither."""
+    with _written(path, content) as temporary:
+        with contextlib.suppress(FileNotFoundError):
+            os.replace(path, last)
+        os.replace(temporary, path)
+
+
 def create_once(path: Path, content: bytes) -> None:
     """Write a file that must not be there yet. Of several processes that try, one succeeds; the others see FileExistsError."""
-    os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL))  # the name is taken; its content follows at once
+    try:
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL))  # the name is taken; its content follows at once
+    except FileExistsError:
+        raise
+    except OSError as error:
+        raise Unwritable.of(path, error) from None
     try:
         write_atomically(path, content)
     except BaseException:
@@ -44,8 +73,11 @@ def _written(path: Path, content: bytes) -> Iterator[Path]:
             file.flush()
             os.fsync(file.fileno())
         yield temporary
-    except BaseException:
-        temporary.unlink(missing_ok=True)
+    except BaseException as error:
+        with contextlib.suppress(OSError):  # where nothing can be written, there may be nothing to delete
+            temporary.unlink()
+        if isinstance(error, OSError):
+            raise Unwritable.of(path, error) from None
         raise
     _sync_folder(path.parent)
 
@@ -90,7 +122,13 @@ def _cannot_make(path: Path, error: OSError) -> InputError:
 
 
 def to_json(content: Any) -> bytes:
-    """Plain data as the content of a JSON file."""
+    """Plain data as the content of a JSON file. Names and values get a checksum; a list, which is never read back, has none."""
+    if not isinstance(content, Mapping):
+        return _as_text(content)
+    return sealed(_as_text({"format": FORMAT, ENTRY: BLANK, **content}))
+
+
+def _as_text(content: Any) -> bytes:
     return (json.dumps(finite(content), indent=2) + "\n").encode()
 
 
@@ -99,12 +137,26 @@ def write_json(path: Path, content: Any) -> None:
     write_atomically(path, to_json(content))
 
 
-def read_json(path: Path) -> dict[str, Any]:
-    """The object in a JSON file; what cannot be read is an InputError that names the file."""
+def read_json(path: Path, remedy: str = ELSEWHERE) -> dict[str, Any]:
+    """The object in a JSON file; what cannot be read is an InputError that names the file, and what to do if it is damaged."""
     try:
-        content = parse_json(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path} cannot be read ({error}).") from None
+        text = path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{path} cannot be read ({error.strerror}).") from None
+    intact = is_intact(text)
+    if intact is False:
+        raise damaged(path, remedy)
+    try:
+        content = parse_json(text.decode())
+    except ValueError as error:
+        raise InputError(f"{path} is damaged, or no file of epinn's ({error}); {remedy}.") from None
     if not isinstance(content, dict):
         raise InputError(f"{path} is not a file of epinn's: it holds no names and values.")
+    if content.pop("format", 0) != 0 and intact is None:  # no file without a checksum has a format
+        raise damaged(path, remedy)
+    content.pop(ENTRY, None)
     return content
+
+
+def damaged(path: Path, remedy: str) -> Damaged:
+    return Damaged(f"{path} is damaged: it is not as epinn wrote it; {remedy}.")

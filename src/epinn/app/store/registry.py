@@ -24,7 +24,7 @@ from ...posterior.linearised import Linearised
 from ...posterior.own_error import Corrected
 from ...posterior.sampler import FewMembers, Members, Mixture
 
-FORMAT = 2  # of the files that are written now
+FORMAT = 3  # of the files that are written now: since 3 they have a checksum (`seal.py`)
 
 CLASSES: dict[str, type[eqx.Module]] = {
     "solution": Solution,

@@ -1,26 +1,34 @@
 """Run folders: what was asked (`run.json`), what came out (`metrics.json`, posteriors, pictures). Written atomically."""
 
+import contextlib
 import datetime
-import io
 import platform
 import shlex
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ... import __version__
 from ...errors import InputError
+from ...interop.network.program import Program
+from ...posterior.sampler import Sampler
 from ..plan.plain import finite
 from ..plan.plan import summarise
-from .files import create_once, make_folder, next_free_folder, read_json, to_json, write_atomically, write_json
+from .files import create_once, make_folder, next_free_folder, read_json, to_json, write_json
+from .lock import NAME as LOCK
+from .lock import alone_in
+from .pictures import save_picture
 from .trained import Bases
+from .trees import load_tree
 
 if TYPE_CHECKING:  # it takes a while to load, and only figures need it
     from matplotlib.figure import Figure
 
 MARKER = "epinn"  # the key in run.json by which we know a folder as ours
+PACKAGES = ("jax", "jaxlib", "equinox", "optax", "blackjax", "numpy")  # on whose versions the digits of a result depend
+BEGIN_AGAIN = "restore it from a copy, or begin the run again in another folder"
 IDENTITY = ("problem", "network", "methods", "noise", "noise_on", "seeds", "settings")
 
 
@@ -38,16 +46,17 @@ class RunFolder:
         """
         about = {MARKER: __version__, **description, **circumstances(), "status": "running"}
         folder = cls(next_free_folder(Path("runs"), stem) if path is None else make_folder(path))
-        if any(folder.path.iterdir()):
-            _same_run(folder, description)
-            folder.write_json("run.json", about)
-            (folder.path / "metrics.json").unlink(missing_ok=True)  # of an earlier time that this same run was asked for
-            Bases(folder.path).forget()
-            return folder
-        try:
-            create_once(folder.path / "run.json", to_json(about))
-        except FileExistsError:
-            raise InputError(f"another process has just begun a run in {path}; choose another folder with --out.") from None
+        with alone_in(folder.path):
+            if any(found.name != LOCK for found in folder.path.iterdir()):
+                _same_run(folder, description)
+                folder.write_json("run.json", about)
+                (folder.path / "metrics.json").unlink(missing_ok=True)  # of an earlier time that this same run was asked for
+                Bases(folder.path).forget()
+                return folder
+            try:
+                create_once(folder.path / "run.json", to_json(about))
+            except FileExistsError:  # where the file system knows no locks
+                raise InputError(f"another process has just begun a run in {path}; choose another folder with --out.") from None
         return folder
 
     @classmethod
@@ -58,7 +67,12 @@ class RunFolder:
         return folder
 
     def read_json(self, name: str) -> dict[str, Any]:
-        return read_json(self.path / name)
+        return read_json(self.path / name, BEGIN_AGAIN if name == "run.json" else self._remedy)
+
+    @property
+    def _remedy(self) -> str:
+        """What to do with a damaged file that can be computed again."""
+        return f"delete it, and epinn resume {self.path} computes it again"
 
     def write_json(self, name: str, content: Mapping[str, Any]) -> None:
         write_json(self.path / name, content)
@@ -77,15 +91,31 @@ class RunFolder:
     def posterior_path(self, method: str, seed: int) -> Path:
         return self.path / f"posterior-{method}-seed{seed}.safetensors"
 
+    def sampler(self, method: str, seed: int, programs: Iterable[Program]) -> Sampler:
+        """The stored posterior of a method; `programs` are the functions of a network that was trained elsewhere."""
+        found: Sampler = load_tree(self.posterior_path(method, seed), programs, self._remedy)
+        return found
+
     def save_figures(self, figures: "Mapping[str, Figure]", suffix: str = "") -> list[Path]:
         """Write figures as PNG files named after them, with a suffix."""
         paths = []
         for name, figure in figures.items():
-            buffer = io.BytesIO()
-            figure.savefig(buffer, format="png", dpi=150)
             paths.append(self.path / f"{name}{suffix}.png")
-            write_atomically(paths[-1], buffer.getvalue())
+            save_picture(figure, paths[-1])
         return paths
+
+
+@contextlib.contextmanager
+def ending(folder: RunFolder) -> Iterator[None]:
+    """Work in a folder whose run.json says afterwards how it ended."""
+    try:
+        yield
+    except (Exception, KeyboardInterrupt) as error:
+        status = "failed" if isinstance(error, Exception) else "interrupted"
+        with contextlib.suppress(OSError):  # where the disk is full, say: the first failure is what matters
+            folder.finish(status)
+        raise
+    folder.finish("finished")
 
 
 def _same_run(folder: RunFolder, description: Mapping[str, Any]) -> None:
@@ -106,12 +136,11 @@ def circumstances() -> dict[str, Any]:
     """When, where and how this was run."""
     import jax
 
-    packages = ("jax", "jaxlib", "equinox", "optax", "blackjax", "numpy")
     device = jax.devices()[0]
     return {
         "command": shlex.join(["epinn", *sys.argv[1:]]),
         "started": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        "versions": {"python": platform.python_version(), **{name: version(name) for name in packages}},
+        "versions": {"python": platform.python_version(), **{name: version(name) for name in PACKAGES}},
         "machine": {
             "system": f"{platform.system()} {platform.machine()}",
             "device": device.device_kind,
@@ -119,3 +148,11 @@ def circumstances() -> dict[str, Any]:
             "float64": jax.dtypes.canonicalize_dtype(float).itemsize == 8,
         },
     }
+
+
+def other_versions(description: Mapping[str, Any]) -> str:
+    """The packages that were others when a run began, "jax 0.8.0 (now 0.9.1)"; nothing where all are the same."""
+    then = {MARKER: description.get(MARKER), **description.get("versions", {})}
+    now = {MARKER: __version__, **{name: version(name) for name in PACKAGES}}
+    changed = {name: then[name] for name in now if then.get(name) not in (None, now[name])}
+    return ", ".join(f"{name} {before} (now {now[name]})" for name, before in changed.items())

@@ -8,10 +8,11 @@ from ...progress import Progress
 from ...solve.pinn import Pinn, scales_for
 from ...solve.refine import Moved, channels_at
 from ..plan.plan import Case, Plan, fit_base
-from .checkpoint import Keeper
+from .checkpoint import Keeper, forget
 from .files import read_json, write_json
 from .trees import load_tree, save_tree
 
+REMEDY = "delete it and go on with epinn resume: the network is trained again"
 UNFINISHED = "unfinished"  # the folder for what an interrupted stage needs to go on
 
 
@@ -38,7 +39,8 @@ class Bases:
             raise ValueError("a folder of one noise level cannot keep the bases of several: give Bases several_noises=True.")
         stems = [self._stem(case, sees_data) for case in plan.cases]
         if not self.has(plan, sees_data=sees_data):
-            keeper = Keeper(progress, self._folder / UNFINISHED, f"{plan.identity()} {sees_data}")
+            every = plan.settings.compute.checkpoint
+            keeper = Keeper(progress, self._folder / UNFINISHED, f"{plan.identity()} {sees_data}", every)
             pinns = fit_base(plan, keeper, sees_data=sees_data)
             self._save(stems, plan, pinns)
             keeper.clear()
@@ -48,8 +50,9 @@ class Bases:
 
     def forget(self) -> None:
         """Train anew the next time."""
-        for path in (*self._folder.glob("base*.json"), *(self._folder / UNFINISHED).glob("*.checkpoint")):
+        for path in self._folder.glob("base*.json"):
             path.unlink()
+        forget(self._folder / UNFINISHED)
 
     def _stem(self, case: Case, sees_data: bool) -> str:
         if not sees_data:
@@ -61,7 +64,7 @@ class Bases:
 
     def _history(self, stem: str) -> dict[str, Any]:
         path = self._folder / f"{stem}.json"
-        return read_json(path) if path.is_file() else {"channels": [], "seeds": []}
+        return read_json(path, REMEDY) if path.is_file() else {"channels": [], "seeds": []}
 
     def _has(self, stem: str, case: Case) -> bool:
         return any(row["seed"] == case.seed for row in self._history(stem)["seeds"]) and self._path(stem, case).is_file()
@@ -88,7 +91,7 @@ class Bases:
 
     def _load(self, stem: str, case: Case, fresh: Pinn) -> Pinn:
         history = next(row for row in self._history(stem)["seeds"] if row["seed"] == case.seed)
-        solution, moved = load_tree(self._path(stem, case)), Moved.read(history.get("moved"))
+        solution, moved = load_tree(self._path(stem, case), remedy=REMEDY), Moved.read(history.get("moved"))
         trained = dataclasses.replace(
             fresh,
             solution=solution,

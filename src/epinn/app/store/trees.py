@@ -17,35 +17,47 @@ from ...errors import InputError
 from ...interop.network.program import KIND as DIGESTS_BEGIN
 from ...interop.network.program import Program
 from ..plan.plain import parse_json
-from .files import write_atomically
+from .files import ELSEWHERE, damaged, write_atomically
 from .registry import FORMAT, class_of, name_of
+from .seal import BLANK, ENTRY, SEALED, Damaged, is_intact, sealed
 
 
 def save_tree(tree: Any, path: Path) -> None:
     """Write a tree of epinn modules, tuples, dicts, numbers and arrays."""
     tensors: dict[str, np.ndarray] = {}
     structure = _pack(tree, tensors)
-    write_atomically(path, to_bytes(tensors, metadata={"epinn": json.dumps(structure), "format": str(FORMAT)}))
+    metadata = {"epinn": json.dumps(structure), "format": str(FORMAT), ENTRY: BLANK}
+    write_atomically(path, sealed(to_bytes(tensors, metadata=metadata)))
 
 
-def load_tree(path: Path, programs: Iterable[Program] = ()) -> Any:
-    """The tree that `save_tree` wrote, in this version or an earlier one.
+def load_tree(path: Path, programs: Iterable[Program] = (), remedy: str = ELSEWHERE) -> Any:
+    """The tree that `save_tree` wrote, in this version or an earlier one; `remedy` is what to do if the file is damaged.
 
     A file does not hold the functions of a network that was trained elsewhere; `programs` brings them.
     """
     try:
+        intact = is_intact(path.read_bytes())
+        if intact is False:
+            raise damaged(path, remedy)
         with safe_open(path, framework="numpy") as file:
             metadata = file.metadata() or {}
             if "epinn" not in metadata:
                 raise InputError("it has no structure of epinn's")
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  (no mapping)
-        reader = _Reader(_format(metadata.get("format", "1")), tensors, {program.digest: program for program in programs})
+        written_as = _format(metadata.get("format", "1"))
+        if written_as >= SEALED and intact is None:
+            raise damaged(path, remedy)
+        reader = _Reader(written_as, tensors, {program.digest: program for program in programs})
         return reader.unpack(parse_json(metadata["epinn"]))
+    except Damaged:
+        raise
     except InputError as error:
         raise InputError(f"{path} cannot be read: {str(error).rstrip('.')}.") from None
     except (OSError, SafetensorError, LookupError, TypeError, ValueError, AttributeError) as error:
         reason = (str(error).strip().splitlines() or [""])[0]
-        raise InputError(f"{path} is not a file written by epinn ({type(error).__name__}: {reason}).") from None
+        raise InputError(
+            f"{path} is damaged, or not a file written by epinn ({type(error).__name__}: {reason}); {remedy}."
+        ) from None
 
 
 def _format(text: str) -> int:

@@ -1,0 +1,1 @@
+"""Faults on purpose: processes that are killed, files that are damaged, disks that are full. `python -m benchmarks.faults`."""
