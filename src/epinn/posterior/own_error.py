@@ -23,7 +23,7 @@ from ..derivatives.activation import ACTIVATIONS
 from ..derivatives.composed import Parts
 from ..derivatives.jet import Value, activate, affine, join
 from ..derivatives.lifted import Lifted, gate_of
-from ..derivatives.network import AbstractNetwork, Frozen, Solution
+from ..derivatives.network import AbstractNetwork, Frozen, Solution, trainable
 from ..problem.channel import Channel, residuals
 from ..problem.precision import Exact
 from ..solve.double import cast_like, in_double
@@ -57,10 +57,12 @@ class Corrected(AbstractNetwork):
         return self.network(x) + self.error(x) * self.amplitude
 
     def error(self, x: Value) -> Value:
-        """The estimate, in the units of the network."""
-        seen = join([self.network.features(x), x])
+        """The estimate, in the units of the network. It is one function for all draws: parameters that move do not move it."""
+        parameters, rest = trainable(self.network)
+        network: AbstractNetwork = eqx.combine(jax.lax.stop_gradient(parameters), rest)
+        seen = join([network.features(x), x])
         units = activate(ACTIVATIONS["tanh"], affine(self.weights.content, self.biases.content, seen))
-        found, gate = affine(self.outer.content, None, units), gate_of(self.network, x)
+        found, gate = affine(self.outer.content, None, units), gate_of(network, x)
         return found if gate is None else gate * found
 
 
