@@ -13,6 +13,7 @@ from ...problem.channel import Channel
 from ...problem.condition import Condition
 from ...problem.conditions import Constant, Data, Equation, Initial
 from ...problem.corners import in_words as corners_in_words
+from ...problem.domain import Box
 from ...problem.precision import Exact, UnknownNoise
 from ...problem.problem import Problem
 from ...problem.region import TIME
@@ -42,6 +43,8 @@ def understood(plan: Plan) -> list[Row]:
 
 def _domain(problem: Problem, scales: Scales | None) -> Iterator[Row]:
     domain = problem.domain
+    if not isinstance(domain, Box):
+        yield "domain", str(domain)
     for axis, name in enumerate(domain.coordinates):
         given = f", in zones that meet at {_listed(domain.breaks[axis])}" if domain.breaks[axis] else ""
         found = scales.breaks.get(name, ()) if scales is not None else ()

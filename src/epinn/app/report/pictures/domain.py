@@ -1,5 +1,6 @@
 """A problem before it is solved: its domain, the points of its conditions, and where was measured."""
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ COLOURS = {"equation": GREY, "constraint": GREY, "boundary": BLUE, "initial": OR
 SIZES = {"equation": 2, "constraint": 2, "boundary": 9, "initial": 9, "data": 16}  # of the marks, in square points
 TICK = 24  # of those that stand on the axis
 CROWD = 4000  # points of a condition are enough to see how they are spread
+MARKERS = "os^Dv"  # of conditions of one kind, which have one colour
 MARGIN = 0.03  # around the box, in parts of it
 
 
@@ -27,8 +29,10 @@ def domain_picture(problem: Problem) -> Figure:
     figure = Figure((WIDTH, WIDTH * (0.55 if flat else proportion_of(problem.domain)) + 0.8), DPI, layout="constrained")
     axes = figure.subplots(1, 1, squeeze=False)
     ax = axes[0, 0]
+    earlier: Counter[str] = Counter()
     for channel in (*problem.channels(0), *problem.held_out()):
-        _draw(ax, problem, channel)
+        _draw(ax, problem, channel, MARKERS[earlier[channel.kind] % len(MARKERS)])
+        earlier[channel.kind] += 1
     across = [0] if flat else plane_of(problem.domain)
     up = ", ".join(problem.fields) if flat else problem.domain.coordinates[across[1]]
     dress(ax, problem.domain.coordinates[across[0]], up)
@@ -43,13 +47,14 @@ def domain_picture(problem: Problem) -> Figure:
     return figure
 
 
-def _draw(ax: Axes, problem: Problem, channel: Channel) -> None:
+def _draw(ax: Axes, problem: Problem, channel: Channel, marker: str) -> None:
     """The points of one condition; with their values if they are given for a field and there is one coordinate."""
     kind = channel.kind
     points = np.asarray(channel.points if kind == "data" else channel.all_points)[:CROWD]  # of averages, where they are centred
     held_out = any(isinstance(one, Data) and one.held_out and one.label == channel.name for one in problem.data)
     style: dict[str, Any] = {
         "s": SIZES[kind],
+        "marker": marker,
         "color": COLOURS[kind],
         "label": channel.name,
         "linewidths": 0.8,
