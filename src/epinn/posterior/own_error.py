@@ -30,7 +30,7 @@ from ..solve.double import cast_like, in_double
 from ..solve.optimise.objective import Objective, Residuals
 from ..solve.optimise.whitened import System
 from ..solve.pinn import Pinn, scales_for
-from ..solve.refine import CANDIDATES, candidates_of, where_most_is_left
+from ..solve.refine import CANDIDATES, candidates_of, taken, where_most_is_left
 from ..solve.seeds import Keys, one_of, over_seeds, seeds_at_once, stack, unstack
 
 UNKNOWNS = 1536  # coefficients of all fields together
@@ -89,12 +89,13 @@ def own_errors(pinns: Sequence[Pinn], keys: Keys) -> list[OwnError] | None:
     seen, unseen = ([_fresh(pinn, round, numbers[1]) for pinn in pinns] for round in ROUNDS)
     probes = stack([probes_of(pinn) for pinn in pinns])
     solution = stack([pinn.solution for pinn in pinns])
+    units = stack([_Units.drawn(pinn, numbers[0], key) for pinn, key in zip(pinns, keys, strict=True)])
     at_once = seeds_at_once(24 * numbers[0] ** 2 * ROWS)
 
-    def compute(solution: Solution, seen: tuple[Channel, ...], unseen: tuple[Channel, ...]) -> OwnError:
-        return _estimated(solution, seen, unseen, probes, keys, numbers[0], at_once)
+    def compute(solution: Solution, seen: tuple[Channel, ...], unseen: tuple[Channel, ...], units: _Units) -> OwnError:
+        return _estimated(solution, seen, unseen, units, probes, keys, at_once)
 
-    found = in_double(compute, solution, tuple(stack(seen)), tuple(stack(unseen)), side=numbers[0])
+    found = in_double(compute, solution, tuple(stack(seen)), tuple(stack(unseen)), units, side=numbers[0])
     like = jax.tree.map(lambda leaf: jnp.zeros((), jnp.float32) if eqx.is_inexact_array(leaf) else leaf, found)
     each: list[OwnError] = unstack(cast_like(found, like), len(pinns))
     return each
@@ -124,11 +125,14 @@ def _numbers(pinn: Pinn) -> tuple[int, tuple[int, ...]] | None:
 
 
 def _fresh(pinn: Pinn, round: int, numbers: tuple[int, ...]) -> tuple[Channel, ...]:
-    """The conditions at points that the fit has not seen, more of them where more is left."""
+    """The conditions at points that the fit has not seen; where its own have moved, more of them where more is left."""
     many = candidates_of(pinn.base, pinn.problem, pinn.points_key, scales_for(pinn.solution, pinn.problem), round)
+    numbers = tuple(min(n, len(c.points)) for n, c in zip(numbers, many, strict=True))  # an end of an interval is one point
+    if pinn.moved is None:  # choosing would be one more program to compile, and evenly spread points do as well
+        places = [np.random.default_rng(round).permutation(len(c.points))[:n] for n, c in zip(numbers, many, strict=True)]
+        return taken(pinn.channels, many, [at if c.sampled else None for c, at in zip(pinn.channels, places, strict=True)])
     own, candidates = (tuple(stack([part])) for part in (pinn.channels, many))
     keys = jax.random.split(jax.random.key(round), 1)
-    numbers = tuple(min(n, len(c.points)) for n, c in zip(numbers, many, strict=True))  # an end of an interval is one point
     (found,) = unstack(where_most_is_left(own, candidates, stack([pinn.solution]), keys, numbers)[0], 1)
     return tuple(found)
 
@@ -137,6 +141,23 @@ def probes_of(pinn: Pinn) -> Float[Array, "n d"]:
     """Points all over the domain, in the units of the network."""
     units, points = pinn.solution.units, pinn.problem.domain.points(PROBES, "sobol", key=jax.random.key(0))
     return jnp.asarray(points if units is None else units.inside(points), float)
+
+
+class _Units(eqx.Module):
+    """What is random of the units. Drawn by numpy: a generator inside compiled code would be most of its compilation."""
+
+    weights: Float[Array, "... units inputs"]
+    biases: Float[Array, "... units"]
+
+    @classmethod
+    def drawn(cls, pinn: Pinn, unknowns: int, key: PRNGKeyArray) -> "_Units":
+        network, point = pinn.solution.network, jnp.zeros(pinn.problem.domain.dimension)
+        features, fields = (jax.eval_shape(function, point).shape[-1] for function in (network.features, network))
+        random = np.random.default_rng(np.asarray(jax.random.key_data(key)).ravel())
+        units = unknowns // fields
+        steep = FLATTEST * (STEEPEST / FLATTEST) ** random.uniform(size=(units, 1))
+        weights = steep * random.normal(size=(units, features + len(point)))
+        return cls(jnp.asarray(weights), jnp.asarray(steep[:, 0] * random.normal(size=units)))
 
 
 @final
@@ -163,50 +184,48 @@ def _estimated(
     solutions: Solution,
     seen: tuple[Channel, ...],
     unseen: tuple[Channel, ...],
+    units: _Units,
     probes: Float[Array, "seeds n d"],
     keys: Keys,
-    unknowns: int,
     at_once: int,
 ) -> OwnError:
     def one(
         solution: Solution,
         seen: tuple[Channel, ...],
         unseen: tuple[Channel, ...],
+        units: _Units,
         probes: Float[Array, "n d"],
         key: PRNGKeyArray,
     ) -> OwnError:
         points = max((channel.points for channel in seen), key=len)
-        start = _start(solution.network, points, unknowns, key)
+        start = _start(solution.network, points, units)
         objective, like = _ErrorObjective(solution, start), one_of(start.outer.content[None])
         at = jnp.zeros(start.outer.content.size)
         system = System(objective, seen, key, None, like)
-        best = _least_squares(system.jacobian(at), -system.rows(at))
-        test = System(objective, unseen, key, None, like)
-        left = jnp.sqrt(jnp.sum(test.rows(best) ** 2) / jnp.maximum(jnp.sum(test.rows(at) ** 2), 1e-300))
+        target = -system.rows(at)
+        best = _least_squares(system.jacobian(at), target)
+        before, after = (jnp.mean(rows**2) for rows in (target, System(objective, unseen, key, None, like).rows(best)))
+        left = jnp.sqrt(after / jnp.maximum(before, 1e-300))
         found = objective.network(system.tree(best))
         corrected = dataclasses.replace(solution, network=found)
         size = jnp.sqrt(jnp.mean((corrected.dimensionless(probes) - solution.dimensionless(probes)) ** 2, axis=0))
         return OwnError(dataclasses.replace(found, amplitude=jnp.zeros(())), size, left)
 
-    return over_seeds(one, solutions, seen, unseen, probes, keys, at_once=at_once)
+    return over_seeds(one, solutions, seen, unseen, units, probes, keys, at_once=at_once)
 
 
-def _start(network: AbstractNetwork, points: Float[Array, "n d"], unknowns: int, key: PRNGKeyArray) -> Corrected:
+def _start(network: AbstractNetwork, points: Float[Array, "n d"], units: _Units) -> Corrected:
     """A network with random units beside it, which have no effect as yet. Features and coordinates enter in units of how much
     they vary, and with equal shares."""
     features = jnp.asarray(jax.vmap(network.features)(points))
-    fields = jax.eval_shape(network, points[0]).shape[-1]
-    units, shares = unknowns // fields, [part.shape[-1] for part in (features, points)]
+    fields, shares = jax.eval_shape(network, points[0]).shape[-1], [part.shape[-1] for part in (features, points)]
     seen = jnp.concatenate([features, points], axis=1)
     mean, spread = jnp.mean(seen, axis=0), jnp.std(seen, axis=0)
     moving = spread > 1e-6 * jnp.max(jnp.abs(seen), axis=0)
     share = jnp.concatenate([jnp.full(n, 1 / np.sqrt(max(n, 1))) for n in shares])
-    share = jnp.where(moving, share / jnp.where(moving, spread, 1.0), 0.0)
-    weight_key, bias_key, steep_key = jax.random.split(key, 3)
-    steep = FLATTEST * (STEEPEST / FLATTEST) ** jax.random.uniform(steep_key, (units, 1))
-    weights = steep * jax.random.normal(weight_key, (units, sum(shares))) * share
-    biases = steep[:, 0] * jax.random.normal(bias_key, (units,)) - weights @ mean
-    return Corrected(network, Frozen(weights), Frozen(biases), Frozen(jnp.zeros((fields, units))), jnp.ones(()))
+    weights = units.weights * jnp.where(moving, share / jnp.where(moving, spread, 1.0), 0.0)
+    outer = jnp.zeros((fields, len(weights)))
+    return Corrected(network, Frozen(weights), Frozen(units.biases - weights @ mean), Frozen(outer), jnp.ones(()))
 
 
 def _least_squares(jacobian: Float[Array, "m p"], target: Float[Array, " m"]) -> Float[Array, " p"]:

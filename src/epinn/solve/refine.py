@@ -65,7 +65,7 @@ def channels_at(
     if moved is None:
         return channels
     places = [moved.places.get(channel.name) for channel in channels]
-    return _taken(channels, candidates_of(base, problem, key, scales, moved.round), places)
+    return taken(channels, candidates_of(base, problem, key, scales, moved.round), places)
 
 
 @eqx.filter_jit
@@ -80,7 +80,7 @@ def where_most_is_left(
         left, keys = residuals(candidates, solution), jax.random.split(key, len(channels))
         parts = zip(channels, left, keys, numbers, strict=True)
         places = tuple(_drawn(rows, own, number) if c.sampled else None for c, rows, own, number in parts)
-        return _taken(channels, candidates, places), places
+        return taken(channels, candidates, places), places
 
     return over_seeds(one, channels, candidates, solution, keys)
 
@@ -92,7 +92,7 @@ def _drawn(left: Float[Array, "n k"], key: PRNGKeyArray, number: int) -> Int[Arr
     return jax.lax.top_k(scores, number)[1]
 
 
-def _taken(
+def taken(
     channels: Sequence[Channel], candidates: Sequence[Channel], places: Sequence[Array | np.ndarray | None]
 ) -> tuple[Channel, ...]:
     """The channels at some of their candidates."""
