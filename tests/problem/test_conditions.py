@@ -335,7 +335,7 @@ NAN, INF = float("nan"), float("inf")
         (Data(["a"], [1.0]), ("data",)),
         (Data([0.1], ["a"]), ("data",)),
         (Dirichlet(NAN), ("boundary", "NaN")),
-        (Dirichlet(lambda x: jnp.log(-1 - x)), ("boundary", "NaN")),
+        (Dirichlet(lambda x: jnp.log(-1 - x)), ("boundary", "nan", "x=0")),
         (Equation(lambda u, f: u - f, points=[0.1], given={"f": [NAN]}), ("f", "equation")),
         (Neumann(0.0, points=[0.0], normals=[NAN]), ("neumann",)),
         # where
