@@ -96,7 +96,10 @@ def own_errors(pinns: Sequence[Pinn], keys: Keys) -> list[OwnError] | None:
         return _estimated(solution, seen, unseen, units, probes, keys, at_once)
 
     found = in_double(compute, solution, tuple(stack(seen)), tuple(stack(unseen)), units, side=numbers[0])
-    like = jax.tree.map(lambda leaf: jnp.zeros((), jnp.float32) if eqx.is_inexact_array(leaf) else leaf, found)
+    dtype = jax.tree.leaves(trainable(first.solution)[0])[0].dtype  # a network trained elsewhere may be in double precision
+    like = jax.tree.map(
+        lambda leaf: jnp.zeros((), dtype) if np.issubdtype(np.asarray(leaf).dtype, np.floating) else leaf, found
+    )
     each: list[OwnError] = unstack(cast_like(found, like), len(pinns))
     return each
 

@@ -83,7 +83,7 @@ def test_a_report_and_a_finished_run_can_be_made_again(attached, folder):
 def test_the_prior_and_the_tolerance_of_the_base_count(folder):
     def sharpness(*changes):
         what = ("mine.py:model", "--problem", "problem.py:problem", "--method", "laplace")
-        changed = [part for text in changes for part in ("--set", text)]
+        changed = [part for text in ("laplace.own_error=false", *changes) for part in ("--set", text)]
         return json.loads(good("attach", *what, *FEW, *changed, "--json", cwd=folder).out)[0]["sharpness"]
 
     plain = sharpness()
