@@ -49,7 +49,7 @@ def test_the_estimate_is_the_true_error(poor):
     (error,) = own_errors([pinn], KEYS)
     found = with_amplitude(pinn, error, 1) - with_amplitude(pinn, error, 0)
     missing = truth(problem) - np.asarray(pinn(GRID))[:, 0]
-    assert float(error.left) < 0.05
+    assert float(error.extent.left) < 0.05
     assert np.corrcoef(found, missing)[0, 1] > 0.99
     assert np.std(missing - found) < 0.1 * np.std(missing)
 

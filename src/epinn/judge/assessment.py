@@ -6,7 +6,6 @@ from ..methods.method import Method
 from ..posterior.held_out import compare_held_out
 from ..posterior.posterior import Posterior
 from ..problem.corners import contradicting_parts, contradictions, in_words
-from ..problem.precision import Exact
 from ..solve.misfit import Misfit
 from ..solve.pinn import Pinn
 from ..solve.seeds import stack
@@ -54,7 +53,7 @@ def implied_errors(pinn: Pinn, evaluation: Evaluation) -> dict[str, float]:
     """By field, the root mean square of its standard deviation in parts of its variation; nothing where noise, or a tolerance
     that the user gave, has a part in it. What a field that is zero varies by says nothing: its unit counts if it has one, or
     else a small part of what the others vary by."""
-    if any(not isinstance(channel.precision, Exact) or channel.precision.is_settled for channel in pinn.channels):
+    if not pinn.is_noiseless:
         return {}
     found, units = evaluation.prediction, pinn.solution.units
     varies = np.std(found.mean, axis=0)

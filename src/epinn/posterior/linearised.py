@@ -34,9 +34,7 @@ from ..solve.optimise.smaller_space import DENSE, Regular, is_dense
 from ..solve.optimise.whitened import Prior, System
 from ..solve.pinn import Pinn, prior_of
 from ..solve.seeds import Keys, one_of, over_seeds, seeds_at_once, stack, unstack
-from .own_error import Corrected, OwnError, own_errors, probes_of
-
-SURE = 0.2  # of the residuals, if an estimate of the error leaves no more than that, a band may become narrower by it
+from .own_error import Corrected, Extent, OwnError, own_errors
 
 
 class Draw(eqx.Module):
@@ -114,40 +112,22 @@ def posterior_changes(
     moves = jnp.asarray([not pinn.has_seen_all for pinn in pinns])
     at_once = seeds_at_once(32 * (rows + draw.number) * size)
     errors = own_errors(pinns, keys) if own_error else None
-    known = None if errors is None else Known.of(pinns, errors)
+    known = None if errors is None else stack([error.extent for error in errors])
 
     def changes(
-        objective: PinnObjective, channels: tuple[Channel, ...], parameters: Solution, prior: Prior, known: Known | None
+        objective: PinnObjective, channels: tuple[Channel, ...], parameters: Solution, prior: Prior, known: Extent | None
     ) -> tuple[Solution, Array, Solution]:
         systems = System(objective, channels, keys, prior, one_of(parameters))
         return _changes(systems, objective, parameters, moves, draw, known, at_once)
 
     found = in_double(changes, PinnObjective(rest), channels, parameters, prior, known, side=min(rows, size))
     drawn, amplitudes, common = (
-        unstack(part, len(pinns)) for part in cast_like(found, (parameters, moves.astype(float), parameters))
+        unstack(part, len(pinns)) for part in cast_like(found, (parameters, jax.tree.leaves(parameters)[0], parameters))
     )
     each = [Changes(pinn.solution, *pair) for pinn, *pair in zip(pinns, drawn, common, strict=True)]
     if errors is not None:
         each = [_beside(*parts) for parts in zip(each, errors, amplitudes, strict=True)]
     return each, time.perf_counter() - started
-
-
-class Known(eqx.Module):
-    """How large the errors of networks are, as far as the spread of draws has to know."""
-
-    size: Float[Array, "seeds fields"]
-    left: Float[Array, " seeds"]
-    probes: Float[Array, "seeds n d"]
-
-    @classmethod
-    def of(cls, pinns: Sequence[Pinn], errors: Sequence[OwnError]) -> "Known":
-        probes = stack([probes_of(pinn) for pinn in pinns])
-        return cls(stack([error.size for error in errors]), stack([error.left for error in errors]), probes)
-
-    def factor(self, spread: Float[Array, " fields"]) -> Float[Array, ""]:
-        """What makes the spread of draws as large as the error, of the field that needs most; of one seed."""
-        times = jnp.max(jnp.where(spread > 0, self.size / jnp.where(spread > 0, spread, 1.0), 0.0))
-        return jnp.where(self.left < SURE, times, jnp.maximum(times, 1.0))
 
 
 def _beside(changes: Changes, error: OwnError, amplitudes: Float[Array, " n"]) -> Changes:
@@ -177,13 +157,13 @@ def _changes(
     parameters: Solution,
     moves: Bool[Array, " seeds"],
     draw: Draw,
-    known: Known | None,
+    known: Extent | None,
     at_once: int,
 ) -> tuple[Solution, Array, Solution]:
     """The changes, how far each goes along the error of the network, and the common one."""
 
     def one(
-        system: System, objective: PinnObjective, parameters: Solution, moves: Bool[Array, ""], known: Known | None
+        system: System, objective: PinnObjective, parameters: Solution, moves: Bool[Array, ""], known: Extent | None
     ) -> tuple[Solution, Array, Solution]:
         vector = system.vector(parameters)
         jacobian = system.jacobian(vector)

@@ -25,7 +25,6 @@ from ..derivatives.jet import Value, activate, affine, join
 from ..derivatives.lifted import Lifted, gate_of
 from ..derivatives.network import AbstractNetwork, Frozen, Solution, trainable
 from ..problem.channel import Channel, residuals
-from ..problem.precision import Exact
 from ..solve.double import cast_like, in_double
 from ..solve.optimise.objective import Objective, Residuals
 from ..solve.optimise.whitened import System
@@ -38,6 +37,8 @@ ROWS = 4  # for every one of them
 FLATTEST, STEEPEST = 0.5, 2.0  # units, by how much they bend over the domain
 RIDGE = 1e-8  # of the size of the Jacobian: nearly parallel units must not cancel each other
 PROBES = 256  # places at which the size of an error is taken
+SURE = 0.2  # of the residuals, if an estimate of the error leaves no more than that, a band may become narrower by it
+BYTES = 24  # for each entry of the matrix: itself, a copy and its factor
 ROUNDS = (1001, 1002)  # of candidates for points, to fit the error at and to test it at: none that a fit has
 
 
@@ -66,17 +67,29 @@ class Corrected(AbstractNetwork):
         return found if gate is None else gate * found
 
 
+class Extent(eqx.Module):
+    """How large the error of a network is, and how far that is to be believed."""
+
+    size: Float[Array, "*seeds fields"]  # root mean squares at the probes, in the units of the network
+    left: Float[Array, "*seeds"]  # of the residuals at points that the estimate has not seen, once it is added: the share
+    probes: Float[Array, "*seeds n d"]
+
+    def factor(self, spread: Float[Array, " fields"]) -> Float[Array, ""]:
+        """What makes the spread of draws at the probes as large as the error, of the field that needs most; of one seed."""
+        times = jnp.max(jnp.where(spread > 0, self.size / jnp.where(spread > 0, spread, 1.0), 0.0))
+        return jnp.where(self.left < SURE, times, jnp.maximum(times, 1.0))
+
+
 class OwnError(eqx.Module):
     """What is known of the error of a network."""
 
     network: Corrected  # with amplitude zero: it says what it said before
-    size: Float[Array, " fields"]  # root mean squares, in the units of the network
-    left: Float[Array, ""]  # of the residuals at points that the estimate has not seen, once it is added: the share
+    extent: Extent
 
     @property
     def diagnostics(self) -> dict[str, float]:
         """For whoever judges the band."""
-        return {"own_error_left": float(self.left)}
+        return {"own_error_left": float(self.extent.left)}
 
 
 def own_errors(pinns: Sequence[Pinn], keys: Keys) -> list[OwnError] | None:
@@ -84,18 +97,19 @@ def own_errors(pinns: Sequence[Pinn], keys: Keys) -> list[OwnError] | None:
     where fields depend on some coordinates only, and where the matrix does not fit into memory."""
     first = pinns[0]
     numbers = _numbers(first)
-    if not (all(map(_is_exact, pinns)) and _sees_everything(first.solution.network) and numbers is not None):
+    if not (all(map(_is_alone, pinns)) and _sees_everything(first.solution.network) and numbers is not None):
         return None
-    seen, unseen = ([_fresh(pinn, round, numbers[1]) for pinn in pinns] for round in ROUNDS)
-    probes = stack([probes_of(pinn) for pinn in pinns])
+    unknowns, points = numbers
+    seen, unseen = ([_fresh(pinn, round, points) for pinn in pinns] for round in ROUNDS)
+    probes = stack([_probes(pinn) for pinn in pinns])
     solution = stack([pinn.solution for pinn in pinns])
-    units = stack([_Units.drawn(pinn, numbers[0], key) for pinn, key in zip(pinns, keys, strict=True)])
-    at_once = seeds_at_once(24 * numbers[0] ** 2 * ROWS)
+    units = stack([_Units.drawn(pinn, unknowns, key) for pinn, key in zip(pinns, keys, strict=True)])
+    at_once = seeds_at_once(BYTES * unknowns**2 * ROWS)
 
     def compute(solution: Solution, seen: tuple[Channel, ...], unseen: tuple[Channel, ...], units: _Units) -> OwnError:
         return _estimated(solution, seen, unseen, units, probes, keys, at_once)
 
-    found = in_double(compute, solution, tuple(stack(seen)), tuple(stack(unseen)), units, side=numbers[0])
+    found = in_double(compute, solution, tuple(stack(seen)), tuple(stack(unseen)), units, side=unknowns)
     dtype = jax.tree.leaves(trainable(first.solution)[0])[0].dtype  # a network trained elsewhere may be in double precision
     like = jax.tree.map(
         lambda leaf: jnp.zeros((), dtype) if np.issubdtype(np.asarray(leaf).dtype, np.floating) else leaf, found
@@ -104,9 +118,9 @@ def own_errors(pinns: Sequence[Pinn], keys: Keys) -> list[OwnError] | None:
     return each
 
 
-def _is_exact(pinn: Pinn) -> bool:
-    exact = all(isinstance(c.precision, Exact) and not c.precision.is_settled for c in pinn.channels)
-    return exact and pinn.has_seen_all and not pinn.problem.parameters
+def _is_alone(pinn: Pinn) -> bool:
+    """Whether nothing but the network can be wrong."""
+    return pinn.is_noiseless and pinn.has_seen_all and not pinn.problem.parameters
 
 
 def _sees_everything(network: AbstractNetwork) -> bool:
@@ -122,7 +136,7 @@ def _numbers(pinn: Pinn) -> tuple[int, tuple[int, ...]] | None:
     times = min(float(CANDIDATES), max(1.0, ROWS * units * fields / now))
     points = tuple(round(times * len(c.points)) if c.sampled else len(c.points) for c in pinn.channels)
     rows = sum(n * c.target.size // len(c.points) for n, c in zip(points, pinn.channels, strict=True))
-    if 24 * (rows + units * fields) * units * fields > memory.available():
+    if BYTES * (rows + units * fields) * units * fields > memory.available():
         return None
     return units * fields, points
 
@@ -140,7 +154,7 @@ def _fresh(pinn: Pinn, round: int, numbers: tuple[int, ...]) -> tuple[Channel, .
     return tuple(found)
 
 
-def probes_of(pinn: Pinn) -> Float[Array, "n d"]:
+def _probes(pinn: Pinn) -> Float[Array, "n d"]:
     """Points all over the domain, in the units of the network."""
     units, points = pinn.solution.units, pinn.problem.domain.points(PROBES, "sobol", key=jax.random.key(0))
     return jnp.asarray(points if units is None else units.inside(points), float)
@@ -212,7 +226,7 @@ def _estimated(
         found = objective.network(system.tree(best))
         corrected = dataclasses.replace(solution, network=found)
         size = jnp.sqrt(jnp.mean((corrected.dimensionless(probes) - solution.dimensionless(probes)) ** 2, axis=0))
-        return OwnError(dataclasses.replace(found, amplitude=jnp.zeros(())), size, left)
+        return OwnError(dataclasses.replace(found, amplitude=jnp.zeros(())), Extent(size, left, probes))
 
     return over_seeds(one, solutions, seen, unseen, units, probes, keys, at_once=at_once)
 

@@ -102,6 +102,11 @@ class Pinn:
         return tuple(condition.label for condition in self.problem.conditions if condition.label not in trained_on)
 
     @property
+    def is_noiseless(self) -> bool:
+        """Whether all its conditions hold exactly, without tolerances that somebody gave."""
+        return all(isinstance(c.precision, Exact) and not c.precision.is_settled for c in self.channels)
+
+    @property
     def size(self) -> tuple[int, int]:
         """Rows of all channels, and parameters."""
         return sum(channel.target.size for channel in self.channels), int(optax.tree.size(trainable(self.solution)[0]))

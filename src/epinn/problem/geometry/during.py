@@ -7,16 +7,16 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, PRNGKeyArray
+from jaxtyping import Float, PRNGKeyArray
 
 from ...errors import InputError
 from ..domain import Box
 from ..region import TIME, Domain, Part, Placed, no_zones
-from .inside import mesh_around, points_inside
+from .inside import Irregular
 from .surface import Surface
 
 
-class During(Domain):
+class During(Irregular):
     """A domain in space, whose boundary is made of `Surface`s, during some time, which may have breaks."""
 
     of: Domain
@@ -60,19 +60,6 @@ class During(Domain):
     def contains(self, points: np.ndarray) -> np.ndarray:
         return np.asarray(self.of.contains(points[:, :-1]) & self.time.contains(points[:, -1:]))
 
-    def points(self, n: int, sampling: str = "grid", *, key: PRNGKeyArray | None = None) -> Float[Array, "n d"]:
-        return points_inside(self, n, sampling, key=key)
-
-    def interior(self, n: int) -> Float[Array, "n d"]:
-        return points_inside(self, n, "grid", key=None)
-
-    def mesh(self, *counts: int) -> Float[Array, "n d"]:
-        return mesh_around(self, *counts)
-
-    def grid(self, *counts: int) -> Float[Array, "n d"]:
-        points = mesh_around(self, *counts)
-        return points[self.contains(np.asarray(points))]
-
     def faces(self, on: str | None = None) -> list[Part]:
         if on is not None and "," in on:
             return [face for part in on.split(",") for face in self.faces(part.strip())]
@@ -107,14 +94,6 @@ class Swept(Surface):
     @property
     def share(self) -> float:
         return self.of.share
-
-    @property
-    def across(self) -> None:
-        return None
-
-    @property
-    def is_instant(self) -> bool:
-        return False
 
     @property
     def pieces(self) -> list["Swept"]:

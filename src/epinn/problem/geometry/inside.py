@@ -1,4 +1,4 @@
-"""Even points inside what is no box: those of the box around it that are inside, as many as asked for."""
+"""What is no box: even points inside it, those of the box around it that are inside, as many as asked for."""
 
 import functools
 from collections.abc import Callable
@@ -18,6 +18,28 @@ BLOCKS = 64  # sets of points from which compiled code chooses, which cannot lea
 TRIES = 12  # with twice as many points each time
 
 
+class Irregular(Domain):
+    """A domain that is no box, and finds its points in the box around it."""
+
+    def points(self, n: int, sampling: str = "grid", *, key: PRNGKeyArray | None = None) -> Float[Array, "n d"]:
+        """Inside compiled code, where a key has no value yet, one of some sets of even points is taken."""
+        if isinstance(key, jax.core.Tracer):
+            blocks = jnp.asarray(_blocks(self, n), float)
+            return blocks[jax.random.randint(key, (), 0, BLOCKS)]
+        return jnp.asarray(_first(self, n, lambda number: even_points(number, self.dimension, sampling, key=key)), float)
+
+    def interior(self, n: int) -> Float[Array, "n d"]:
+        return self.points(n)
+
+    def mesh(self, *counts: int) -> Float[Array, "n d"]:
+        ends = zip(self.coordinates, self.lower, self.upper, strict=True)
+        return Box(**{name: (low, high) for name, low, high in ends}).grid(*counts)
+
+    def grid(self, *counts: int) -> Float[Array, "n d"]:
+        points = self.mesh(*counts)
+        return points[self.contains(np.asarray(points))]
+
+
 def even_points(n: int, dimension: int, sampling: str, *, key: PRNGKeyArray | None) -> Any:
     """As `unit_points`; for a grid, which has no places to spare at the ends of a closed curve, a set that is as even."""
     if sampling != "grid":
@@ -25,14 +47,6 @@ def even_points(n: int, dimension: int, sampling: str, *, key: PRNGKeyArray | No
     if n < 1:
         raise InputError(f"the number of points must be at least 1, not {n}.")
     return (np.arange(n)[:, None] + 0.5) / n if dimension == 1 else sobol(n + 1, dimension)[1:]
-
-
-def points_inside(domain: Domain, n: int, sampling: str, *, key: PRNGKeyArray | None) -> Float[Array, "n d"]:
-    """`n` points of a domain. Inside compiled code, where a key has no value yet, one of some sets of even points is taken."""
-    if isinstance(key, jax.core.Tracer):
-        blocks = jnp.asarray(_blocks(domain, n), float)
-        return blocks[jax.random.randint(key, (), 0, BLOCKS)]
-    return jnp.asarray(_first(domain, n, lambda number: even_points(number, domain.dimension, sampling, key=key)), float)
 
 
 @functools.lru_cache(maxsize=16)
@@ -53,9 +67,3 @@ def _first(domain: Domain, n: int, draw: Callable[[int], Any]) -> Float[np.ndarr
             return np.asarray(inside[:n])
         number *= 2
     raise InputError(f"{domain!r} is too thin to be filled with points; make it wider.")
-
-
-def mesh_around(domain: Domain, *counts: int) -> Float[Array, "n d"]:
-    """The regular grid of the box around a domain."""
-    ends = zip(domain.coordinates, domain.lower, domain.upper, strict=True)
-    return Box(**{name: (low, high) for name, low, high in ends}).grid(*counts)

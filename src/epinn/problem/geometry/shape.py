@@ -7,14 +7,13 @@ from typing import Any
 
 import equinox as eqx
 import numpy as np
-from jaxtyping import Array, Float, PRNGKeyArray
 
 from ...errors import EpinnWarning, InputError, shown
 from ..domain import Box
-from ..region import TIME, Domain, Part, no_zones
+from ..region import TIME, Part, no_zones
 from .during import During
 from .forms import Combined, EllipseForm, Form, PolygonForm, RectangleForm, shapely
-from .inside import mesh_around, points_inside
+from .inside import Irregular
 from .outline import Track, tracks
 from .surface import Surface
 
@@ -25,7 +24,7 @@ LISTED = 12  # names of parts in a message
 RESERVED = ",=."  # characters that mean something in the name of a part
 
 
-class Shape(Domain):
+class Shape(Irregular):
     """A part of the plane. Points on its boundary, and normals, are exact on curved edges too."""
 
     form: Form = eqx.field(static=True)
@@ -100,19 +99,6 @@ class Shape(Domain):
         holes = [figure for figure in self.form.taken() if np.any(figure.distance(np.asarray(points, np.float64)) < 0)]
         return "in " + ", ".join(figure.name or str(figure) for figure in holes) if holes else ""
 
-    def points(self, n: int, sampling: str = "grid", *, key: PRNGKeyArray | None = None) -> Float[Array, "n d"]:
-        return points_inside(self, n, sampling, key=key)
-
-    def interior(self, n: int) -> Float[Array, "n d"]:
-        return points_inside(self, n, "grid", key=None)
-
-    def mesh(self, *counts: int) -> Float[Array, "n d"]:
-        return mesh_around(self, *counts)
-
-    def grid(self, *counts: int) -> Float[Array, "n d"]:
-        points = mesh_around(self, *counts)
-        return points[self.contains(np.asarray(points))]
-
     def faces(self, on: str | None = None) -> list["Edge"]:
         if on is None:
             return [Edge(self, track.name) for track in tracks(self.form)]
@@ -151,14 +137,6 @@ class Edge(Surface):
     @property
     def share(self) -> float:
         return float(SIDES * self._track.length / sum(track.length for track in tracks(self.shape.form)))
-
-    @property
-    def across(self) -> None:
-        return None
-
-    @property
-    def is_instant(self) -> bool:
-        return False
 
     @property
     def pieces(self) -> list["Edge"]:

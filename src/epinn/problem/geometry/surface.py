@@ -14,6 +14,14 @@ class Surface(Part):
     """A part that the points of a unit cube are mapped to, even ones to even ones."""
 
     @property
+    def across(self) -> None:
+        return None
+
+    @property
+    def is_instant(self) -> bool:
+        return False
+
+    @property
     @abstractmethod
     def extent(self) -> int:
         """The dimensions of that cube: one for a curve."""
