@@ -138,5 +138,7 @@ def test_least_squares_keeps_its_digits():
         left, right = np.linalg.qr(rng.normal(size=(60, 12)))[0], np.linalg.qr(rng.normal(size=(12, 12)))[0]
         matrix = left * np.logspace(0, -7, 12) @ right
         target = matrix @ rng.normal(size=12)
-        found = np.asarray(_least_squares(jnp.asarray(matrix), jnp.asarray(target)))
+        found, *held_back = np.asarray(_least_squares(jnp.asarray(matrix), jnp.asarray(target)))
     assert np.linalg.norm(matrix @ found - target) < 1e-7 * np.linalg.norm(target)
+    sizes = [np.linalg.norm(each) for each in (found, *held_back)]
+    assert sizes == sorted(sizes, reverse=True)

@@ -4,7 +4,8 @@ A fit that is done has removed from its residuals all that its own weights can r
 it. Here it is looked for in another, larger space: a layer of random units on top of what the last layer of the network sees,
 and of the coordinates. They are as fine as the network where it is fine (around a shock), and there are several times more
 points than units, so that what is found holds between points too. The coefficients solve the linearised error equation: once
-the error is added, the residuals are to vanish, with whatever the equation makes of that.
+the error is added, the residuals are to vanish, with whatever the equation makes of that. How far they are held back follows
+from other points: there the residuals of the equation itself, not linearised, are to become smallest.
 """
 
 import dataclasses
@@ -34,8 +35,8 @@ from ..solve.seeds import Keys, one_of, over_seeds, seeds_at_once, stack, unstac
 
 UNKNOWNS = 1536  # coefficients of all fields together
 ROWS = 4  # for every one of them
-FLATTEST, STEEPEST = 0.5, 2.0  # units, by how much they bend over the domain
-RIDGE = 1e-8  # of the size of the Jacobian: nearly parallel units must not cancel each other
+FLATTEST, STEEPEST = 0.1, 1.0  # units, by how much they bend over the domain
+RIDGES = (1e-8, 1e-6, 1e-5)  # of the size of the Jacobian: nearly parallel units must not cancel each other
 PROBES = 256  # places at which the size of an error is taken
 SURE = 0.2  # of the residuals, if an estimate of the error leaves no more than that, a band may become narrower by it
 BYTES = 24  # for each entry of the matrix: itself, a copy and its factor
@@ -220,9 +221,11 @@ def _estimated(
         at = jnp.zeros(start.outer.content.size)
         system = System(objective, seen, key, None, like)
         target = -system.rows(at)
-        best = _least_squares(system.jacobian(at), target)
-        before, after = (jnp.mean(rows**2) for rows in (target, System(objective, unseen, key, None, like).rows(best)))
-        left = jnp.sqrt(after / jnp.maximum(before, 1e-300))
+        tried = _least_squares(system.jacobian(at), target)
+        elsewhere = System(objective, unseen, key, None, like)
+        squares = jax.lax.map(lambda each: jnp.mean(elsewhere.rows(each) ** 2), jnp.concatenate([at[None], tried]))
+        squares = jnp.where(jnp.isfinite(squares), squares, jnp.inf)
+        best, left = tried[jnp.argmin(squares[1:])], jnp.sqrt(jnp.min(squares[1:]) / jnp.maximum(squares[0], 1e-300))
         found = objective.network(system.tree(best))
         corrected = dataclasses.replace(solution, network=found)
         size = jnp.sqrt(jnp.mean((corrected.dimensionless(probes) - solution.dimensionless(probes)) ** 2, axis=0))
@@ -245,11 +248,14 @@ def _start(network: AbstractNetwork, points: Float[Array, "n d"], units: _Units)
     return Corrected(network, Frozen(weights), Frozen(units.biases - weights @ mean), Frozen(outer), jnp.ones(()))
 
 
-def _least_squares(jacobian: Float[Array, "m p"], target: Float[Array, " m"]) -> Float[Array, " p"]:
-    """What minimises |J x - target|^2 with a small ridge, from orthogonal transformations of both at once."""
+def _least_squares(jacobian: Float[Array, "m p"], target: Float[Array, " m"]) -> Float[Array, "ridges p"]:
+    """What minimises |J x - target|^2 with each of the ridges, from orthogonal transformations of both at once."""
     size = jacobian.shape[1]
-    ridge = RIDGE * jnp.linalg.norm(jacobian)
-    above = jnp.concatenate([jacobian, target[:, None]], axis=1)
-    below = jnp.concatenate([ridge * jnp.eye(size), jnp.zeros((size, 1))], axis=1)
-    factor = jnp.linalg.qr(jnp.concatenate([above, below]), mode="r")
-    return solve_triangular(factor[:size, :size], factor[:size, size])
+    factor = jnp.linalg.qr(jnp.concatenate([jacobian, target[:, None]], axis=1), mode="r")[:size]
+
+    def held_back(ridge: Float[Array, ""]) -> Float[Array, " p"]:
+        below = jnp.concatenate([ridge * jnp.linalg.norm(jacobian) * jnp.eye(size), jnp.zeros((size, 1))], axis=1)
+        regular = jnp.linalg.qr(jnp.concatenate([factor, below]), mode="r")
+        return solve_triangular(regular[:size, :size], regular[:size, size])
+
+    return jax.lax.map(held_back, jnp.asarray(RIDGES))
