@@ -118,6 +118,22 @@ def test_what_is_computed_once_for_the_frozen_base_gives_the_residuals_of_the_wh
             np.testing.assert_allclose(row[i], want, rtol=1e-10, atol=1e-12)
 
 
+def test_the_closed_form_of_a_calibrated_band_is_what_its_draws_have():
+    """Also far below what single precision can tell from the field itself."""
+    problem = epinn.Problem(
+        domain=epinn.Box(x=(0, 2)), equation=lambda u: u.xx + 1.0, boundary=epinn.Dirichlet(3000.0), fields=("u",)
+    )
+    pinn = epinn.fit(problem, key=0, base=Base(hidden=(8, 8), epochs=50, newton=20, restarts=0))
+    x = np.linspace(0, 2, 7)
+    for settings in ({}, {"own_error": False}):
+        band = epinn.attach(pinn, problem, "epinet", key=1, settings=settings)
+        found = band.predict(x)
+        drawn = band.evaluate(lambda s: s.variation(s.units.inside(jnp.asarray(x)[:, None]))[:, 0], draws=4000)
+        assert found.draws == 0 and drawn.draws == 4000
+        np.testing.assert_allclose(found.std, drawn.std, rtol=0.06, atol=1e-2 * np.max(drawn.std))
+        np.testing.assert_allclose(found.mean - 3000, drawn.mean, atol=0.1 * np.max(found.std) + 1e-5)
+
+
 def attach_paper(pinn, problem, key=0, **settings):
     return epinn.attach(pinn, problem, EpinetMethod(objective="paper", **settings), key=key)
 

@@ -1,5 +1,8 @@
 """Streamed statistics against numpy over the same draws."""
 
+import dataclasses
+
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -8,8 +11,8 @@ from scipy.stats import kstest, norm
 
 from epinn.derivatives.network import AbstractNetwork, Opaque, Solution
 from epinn.posterior import statistics as stream
-from epinn.posterior.sampler import Members, Sampler
-from epinn.posterior.statistics import Prediction, predict
+from epinn.posterior.sampler import GaussianSampler, Members, Sampler
+from epinn.posterior.statistics import FieldValues, Prediction, predict
 
 pytestmark = pytest.mark.usefixtures("quick_compile")
 
@@ -214,3 +217,58 @@ def test_the_repr_of_a_prediction_is_one_line_however_many_points():
     many = Prediction(np.linspace(-1, 1, 900), np.full(900, 0.25), {0.5: np.zeros(900)}, np.zeros((3, 900)), draws=50)
     assert repr(many) == "<Prediction of shape (900,): mean -1 to 1, std 0.25 to 0.25, quantiles 0.5, 3 samples, 50 draws>"
     assert repr(Prediction(np.array(1.2345678), np.array(0.0321), draws=50)) == "<Prediction: 1.235 ± 0.032, 50 draws>"
+
+
+class GaussianLines(GaussianSampler):
+    """The same lines, as a mean and two deviations from it."""
+
+    lines: Lines
+    positive: tuple[int, ...] = eqx.field(static=True, default=())
+
+    def index(self, key):
+        return self.lines.index(key)
+
+    def solution(self, index):
+        return dataclasses.replace(self.lines.solution(index), positive_fields=self.positive)
+
+    @property
+    def center(self):
+        return self.solution(jnp.zeros(2))
+
+    @property
+    def number(self):
+        return 2
+
+    def deviation(self, index):
+        return dataclasses.replace(self.center, network=Line(self.lines.scale * jax.nn.one_hot(index, 2)))
+
+
+class OnPoints(FieldValues):
+    @property
+    def size(self):
+        return len(POINTS)
+
+    def __call__(self, solution):
+        return on_points(solution)
+
+
+def test_gaussian_fields_have_their_exact_mean_spread_and_quantiles_without_draws():
+    x = np.asarray(POINTS)[:, 0]
+    found = predict(GaussianLines(LINES), OnPoints(), draws=999, key=KEY, quantiles=LEVELS, samples=5)
+    np.testing.assert_allclose(found.mean, 2 - x, rtol=1e-6)
+    std = np.sqrt(0.5**2 + (3 * x) ** 2)
+    np.testing.assert_allclose(found.std, std, rtol=1e-6)
+    for level in LEVELS:
+        np.testing.assert_allclose(found.quantiles[level], norm.ppf(level, 2 - x, std), rtol=1e-5)
+    drawn = predict(LINES, on_points, draws=999, key=KEY, samples=5)
+    np.testing.assert_array_equal(found.samples, drawn.samples)  # single ones are drawn as ever
+    assert found.draws == 0 and repr(found).endswith("5 samples, in closed form>")
+
+
+def test_what_is_not_gaussian_is_drawn():
+    """A softplus on top of a field, and any functional that is not known to be linear."""
+    softened = predict(GaussianLines(LINES, (0,)), OnPoints(), draws=999, key=KEY)
+    assert softened.draws == 999
+    assert np.all(softened.mean > 0) and np.all(np.asarray(softened.mean) > np.asarray(2 - POINTS)[:, 0])
+    squared = predict(GaussianLines(LINES), lambda s: on_points(s) ** 2, draws=999, key=KEY)
+    assert squared.draws == 999

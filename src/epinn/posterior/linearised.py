@@ -71,6 +71,15 @@ class Linearised(AbstractNetwork):
         return moved
 
 
+class Tangent(Linearised):
+    """The derivative alone. As the difference of two networks it would have lost its digits."""
+
+    def __call__(self, x: Value) -> Value:
+        parameters, rest = trainable(self.network)
+        change: Value = jax.jvp(lambda p: eqx.combine(p, rest)(x), (parameters,), (self.direction,))[1]
+        return change
+
+
 def changed(base: Solution, change: Solution) -> Solution:
     """A solution after a small change of its parameters, to first order."""
     raw = {name: value + change.raw[name] for name, value in base.raw.items()}

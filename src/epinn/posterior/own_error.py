@@ -258,4 +258,5 @@ def _least_squares(jacobian: Float[Array, "m p"], target: Float[Array, " m"]) ->
         regular = jnp.linalg.qr(jnp.concatenate([factor, below]), mode="r")
         return solve_triangular(regular[:size, :size], regular[:size, size])
 
-    return jax.lax.map(held_back, jnp.asarray(RIDGES))
+    found: Array = jax.lax.map(held_back, jnp.asarray(RIDGES))
+    return found

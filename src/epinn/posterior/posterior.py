@@ -19,7 +19,7 @@ from ..errors import InputError
 from ..problem.checks import as_points
 from ..problem.problem import Problem, as_key
 from .sampler import Sampler
-from .statistics import Functional, Prediction, predict
+from .statistics import FieldValues, Functional, Prediction, predict
 
 DRAWS = 10_000
 
@@ -28,7 +28,8 @@ DRAWS = 10_000
 class Posterior:
     """A distribution over solutions, whichever method made it.
 
-    `predict`, `unknowns` and `evaluate` give mean and standard deviation over so many `draws`, chosen by `key`; `quantiles`
+    `predict`, `unknowns` and `evaluate` give mean and standard deviation over so many `draws`, chosen by `key`, or in closed
+    form where the fields are Gaussian (the default epinet); `quantiles`
     (levels such as 0.025) and a number of single `samples` beside them if asked for. The spread of the draws is what is not
     known of the field; `noise` has, by field, what one more measurement of it would add, and `sigmas`, by channel, what the
     method itself found where the noise was unknown. `warnings` are sentences for whoever reads the result; `failure`, if any,
@@ -144,11 +145,15 @@ def _units_of(sampler: Sampler) -> Units | None:
     return sampler.solution(sampler.index(jax.random.key(0))).units
 
 
-class _Fields(eqx.Module):
+class _Fields(FieldValues):
     """All fields without their offsets at points of the network, or one of them."""
 
     points: Float[Array, "n d"]
     column: int | None = eqx.field(static=True, default=None)
+
+    @property
+    def size(self) -> int:
+        return len(self.points)
 
     def __call__(self, solution: Solution) -> Float[Array, "n ..."]:
         values = solution.variation(self.points)

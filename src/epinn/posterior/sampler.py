@@ -27,6 +27,24 @@ class Sampler(eqx.Module):
         """The function that belongs to an index."""
 
 
+class GaussianSampler(Sampler):
+    """Solutions whose fields are linear in standard normal numbers: their mean and spread are known without any draws."""
+
+    @property
+    @abstractmethod
+    def center(self) -> Solution:
+        """The solution where all these numbers are zero."""
+
+    @property
+    @abstractmethod
+    def number(self) -> int:
+        """How many numbers there are."""
+
+    @abstractmethod
+    def deviation(self, index: Int[Array, ""] | int) -> Solution:
+        """A solution whose network is what one of these numbers adds to the network of the center, for each unit of it."""
+
+
 class FiniteSampler(Sampler):
     """Finitely many solutions that are all equally likely; their indices are 0 to members - 1."""
 

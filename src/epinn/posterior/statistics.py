@@ -1,5 +1,7 @@
-"""Statistics of a functional over many draws, chunk by chunk: memory does not grow with the number of draws."""
+"""Statistics of a functional over many draws, chunk by chunk: memory does not grow with the number of draws. Those of Gaussian
+fields need no draws."""
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -11,7 +13,8 @@ from jaxtyping import Array, Bool, Float, PRNGKeyArray, Shaped
 
 from ..derivatives.network import Solution
 from ..errors import InputError
-from .sampler import FiniteSampler, Sampler
+from .gaussian import quantile_at
+from .sampler import FiniteSampler, GaussianSampler, Sampler
 
 VALUES_AT_ONCE = 2**17  # values in one chunk of draws
 BINS = 2048  # of the histogram behind quantiles: their error is at most the range of the draws over this
@@ -19,9 +22,22 @@ BINS = 2048  # of the histogram behind quantiles: their error is at most the ran
 Functional = Callable[[Solution], Array]
 
 
+class FieldValues(eqx.Module):
+    """A functional that is linear in what the network of a solution gives, unless the solution changes it once more."""
+
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """How many values it has."""
+
+    @abstractmethod
+    def __call__(self, solution: Solution) -> Float[Array, "n ..."]: ...
+
+
 @dataclass(frozen=True)
 class Prediction:
-    """Mean and standard deviation over the draws; unpacks as `mean, std`. Quantiles and samples if they were asked for."""
+    """Mean and standard deviation over the draws, or in closed form if there are none; unpacks as `mean, std`. Quantiles and
+    samples if they were asked for."""
 
     mean: np.ndarray
     std: np.ndarray
@@ -34,14 +50,15 @@ class Prediction:
 
     def __repr__(self) -> str:
         """One line: a single number with its standard deviation, or the shape and range of many."""
+        how = f"{self.draws} draws" if self.draws else "in closed form"
         if np.size(self.mean) == 1:
-            return f"<Prediction: {np.ravel(self.mean)[0]:.4g} ± {np.ravel(self.std)[0]:.2g}, {self.draws} draws>"
+            return f"<Prediction: {np.ravel(self.mean)[0]:.4g} ± {np.ravel(self.std)[0]:.2g}, {how}>"
         ranges = [
             f"{name} {values.min():.3g} to {values.max():.3g}" for name, values in zip(("mean", "std"), self, strict=True)
         ]
         more = [f"quantiles {', '.join(f'{level:g}' for level in self.quantiles)}"] if self.quantiles else []
         more += [] if self.samples is None else [f"{len(self.samples)} samples"]
-        return f"<Prediction of shape {np.shape(self.mean)}: {', '.join([*ranges, *more])}, {self.draws} draws>"
+        return f"<Prediction of shape {np.shape(self.mean)}: {', '.join([*ranges, *more])}, {how}>"
 
     def shifted(self, by: np.ndarray | float) -> "Prediction":
         """The same for a quantity that is larger by so much; in double precision, since that may be very much."""
@@ -78,25 +95,44 @@ def predict(
 ) -> Prediction:
     """Mean, standard deviation and more of `functional`, which maps a solution to an array.
 
-    A finite sampler with at most `draws` members is swept once, member by member, instead of drawn from.
+    A finite sampler with at most `draws` members is swept once, member by member, instead of drawn from. The values of Gaussian
+    fields follow from as many evaluations as there are random numbers in them, and are drawn for `samples` only.
     """
     if draws < 2:
         raise InputError(f"a band needs at least 2 draws, not {draws}.")
     if any(not 0 <= level <= 1 for level in quantiles):
         raise InputError(f"quantile levels lie between 0 and 1, unlike {tuple(quantiles)}.")
     seeds = _seeds(sampler, draws, key)
+    kept = None
+    if samples:
+        picked = np.linspace(0, len(seeds) - 1, min(samples, len(seeds))).astype(int)
+        kept = np.asarray(_values(sampler, functional, seeds[picked]))
+    if isinstance(sampler, GaussianSampler) and isinstance(functional, FieldValues) and not sampler.center.positive_fields:
+        mean, std = map(np.asarray, _gaussian(sampler, functional, *_in_chunks(jnp.arange(sampler.number), functional.size)))
+        return Prediction(mean, std, {level: mean + quantile_at(level) * std for level in quantiles}, kept)
     chunks, real = _in_chunks(seeds, eqx.filter_eval_shape(_values, sampler, functional, seeds[:1]).size)
     moments = _moments(sampler, functional, chunks, real)
     levels: dict[float, np.ndarray] = {}
     if quantiles:
         found = _quantiles(sampler, functional, chunks, real, moments, jnp.asarray(quantiles))
         levels = dict(zip(quantiles, map(np.asarray, found), strict=True))
-    kept = None
-    if samples:
-        picked = np.linspace(0, len(seeds) - 1, min(samples, len(seeds))).astype(int)
-        kept = np.asarray(_values(sampler, functional, seeds[picked]))
     std = np.asarray(np.sqrt(np.asarray(moments.square / moments.count)))
     return Prediction(np.asarray(moments.mean), std, levels, kept, len(seeds))
+
+
+@eqx.filter_jit
+def _gaussian(
+    sampler: GaussianSampler, values: FieldValues, chunks: Shaped[Array, "chunks chunk"], real: Bool[Array, "chunks chunk"]
+) -> tuple[Float[Array, "..."], Float[Array, "..."]]:
+    """Mean and standard deviation: the squares of what each random number adds are added up."""
+    mean = values(sampler.center)
+
+    def add(total: Array, part: tuple[Array, Array]) -> tuple[Array, None]:
+        deviations = jax.vmap(lambda index: values(sampler.deviation(index)))(part[0])
+        return total + jnp.sum(jnp.where(part[1].reshape(-1, *[1] * mean.ndim), deviations, 0.0) ** 2, axis=0), None
+
+    squares, _ = jax.lax.scan(add, jnp.zeros_like(mean), (chunks, real))
+    return mean, jnp.sqrt(squares)
 
 
 def _seeds(sampler: Sampler, draws: int, key: PRNGKeyArray) -> Shaped[Array, " draws"]:

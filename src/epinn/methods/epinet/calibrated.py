@@ -8,23 +8,24 @@ problems the spread over z is then that of the exact posterior, up to the scatte
 needs no epochs: one Gauss-Newton step. One more direction is the error that the base's own residuals show.
 """
 
+import dataclasses
 from collections.abc import Sequence
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, PRNGKeyArray
+from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from ...derivatives.jet import PRECISION
 from ...derivatives.network import Solution
-from ...posterior.linearised import Directions, changed, posterior_changes
+from ...posterior.linearised import Directions, Tangent, changed, posterior_changes
 from ...posterior.posterior import Posterior
-from ...posterior.sampler import Sampler
+from ...posterior.sampler import GaussianSampler, leading_axis
 from ...progress import Progress
 from ...solve.pinn import Pinn
 from ...solve.seeds import Keys
 
 
-class TangentSampler(Sampler):
+class TangentSampler(GaussianSampler):
     """Base, a change of its parameters, and directions of further change; the index z says how far along each."""
 
     base: Solution
@@ -38,6 +39,18 @@ class TangentSampler(Sampler):
     def solution(self, index: Float[Array, " dz"]) -> Solution:
         along = jax.tree.map(lambda leaf: jnp.tensordot(index, leaf, 1, precision=PRECISION), self.directions)
         return changed(self.base, jax.tree.map(jnp.add, self.common, along))
+
+    @property
+    def center(self) -> Solution:
+        return changed(self.base, self.common)
+
+    @property
+    def number(self) -> int:
+        return leading_axis(self.directions)
+
+    def deviation(self, index: Int[Array, ""] | int) -> Solution:
+        direction = jax.tree.map(lambda leaf: leaf[index], self.directions)
+        return dataclasses.replace(self.base, network=Tangent(self.base.network, direction.network))
 
 
 def solve(
