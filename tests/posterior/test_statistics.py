@@ -262,13 +262,15 @@ def test_gaussian_fields_have_their_exact_mean_spread_and_quantiles_without_draw
         np.testing.assert_allclose(found.quantiles[level], norm.ppf(level, 2 - x, std), rtol=1e-5)
     drawn = predict(LINES, on_points, draws=999, key=KEY, samples=5)
     np.testing.assert_array_equal(found.samples, drawn.samples)  # single ones are drawn as ever
-    assert found.draws == 0 and repr(found).endswith("5 samples, in closed form>")
+    assert found.draws == 0
+    assert repr(found).endswith("5 samples, in closed form>")
 
 
 def test_what_is_not_gaussian_is_drawn():
     """A softplus on top of a field, and any functional that is not known to be linear."""
     softened = predict(GaussianLines(LINES, (0,)), OnPoints(), draws=999, key=KEY)
     assert softened.draws == 999
-    assert np.all(softened.mean > 0) and np.all(np.asarray(softened.mean) > np.asarray(2 - POINTS)[:, 0])
+    assert np.all(softened.mean > 0)
+    assert np.all(np.asarray(softened.mean) > np.asarray(2 - POINTS)[:, 0])
     squared = predict(GaussianLines(LINES), lambda s: on_points(s) ** 2, draws=999, key=KEY)
     assert squared.draws == 999
