@@ -64,3 +64,23 @@ def test_chains_that_have_not_mixed_are_a_warning_too():
     few = {"step_size": 1e-6, "leapfrog": 1, "burn_in": 0, "samples": 10, "chains": 2, "precondition": False, "adapt": False}
     with pytest.warns(epinn.EpinnWarning, match=r"not mixed.*HmcMethod\(samples=...\)"):
         epinn.attach(pinn, method="hmc", settings=few)
+
+
+def test_laplace_draws_as_many_changes_as_fit_into_memory():
+    """Rather than refusing, after a fit in many windows say: what is drawn fewer times is a little less certain."""
+    laplace, said = epinn.LaplaceMethod(), []
+
+    class Listener(epinn.Progress):
+        def note(self, text):
+            said.append(text)
+
+    assert laplace.number(100, 2_000, 1) == 2_000
+    assert epinn.LaplaceMethod(samples=50).number(10**6, 10**6, 1) == 50
+    problem = epinn.problems.poisson1d(0.1)
+    pinn = epinn.fit(problem, key=0, base=HARDLY)
+    with epinn.limited_to(2_000_000 / 2**30):
+        number = laplace.number(*pinn.size, 1)
+        assert 256 < number < 2_000
+        band = epinn.attach(pinn, problem, "laplace", key=1, progress=Listener())
+    assert band.predict([0.0]).draws == number
+    assert f"{number} changes" in said[0]

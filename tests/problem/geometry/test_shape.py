@@ -212,3 +212,16 @@ def test_conditions_that_need_a_box_are_refused(rejects):
     sensors = np.array([[10.0, 10.0], [100.0, 55.0], [95.0, 45.0]])
     with rejects("2 of 3", "rows 1, 2", "in hole"):
         problem(data=epinn.Data(sensors, np.zeros(3), sigma=0.1)).check()
+
+
+def test_a_polygon_may_be_given_by_pairs(rejects):
+    pairs = [(0, 0), (2, 0), (1, 1)]
+    by_pairs, by_columns = epinn.Polygon(pairs, name="roof"), epinn.Polygon(x=(0, 2, 1), y=(0, 0, 1), name="roof")
+    assert by_pairs.coordinates == ("x", "y")
+    key = jax.random.key(0)
+    np.testing.assert_array_equal(by_pairs.points(20, "sobol", key=key), by_columns.points(20, "sobol", key=key))
+    for wrong in ([1, 2, 3], [(0, 0, 0), (1, 1, 1), (0, 1, 0)], "triangle", [(0, 0), (1,)]):
+        with rejects("pairs", "columns"):
+            epinn.Polygon(wrong)
+    with rejects("pairs", "columns"):
+        epinn.Polygon(pairs, x=(0, 1, 2))

@@ -180,21 +180,34 @@ def Ellipse(*, radii: Any, angle: float = 0.0, name: str = "", **center: Any) ->
     return Shape(EllipseForm(_checked(name), names, at, sizes, turned), names)  # type: ignore[arg-type]  # two of each
 
 
-def Polygon(*, name: str = "", **corners: Any) -> Shape:  # noqa: N802
-    """`Polygon(x=(0, 2, 1), y=(0, 0, 1))` by its corners in order; its edges are "polygon.1", from the first corner to the
-    second, and so on, or "wedge.1" with the name "wedge"."""
+def _columns(pairs: Any, others: Mapping[str, Any]) -> dict[str, Any]:
+    """The corners of a polygon as columns x and y, from pairs."""
+    try:
+        places = np.asarray(pairs, float)
+    except (TypeError, ValueError):
+        places = np.empty(0)
+    if others or places.ndim != 2 or places.shape[1] != 2:
+        raise InputError("a polygon is given by pairs, [(0, 0), (2, 0), (1, 1)], or by columns, x=(0, 2, 1), y=(0, 0, 1).")
+    return dict(zip("xy", places.T.tolist(), strict=True))
+
+
+def Polygon(pairs: Any = None, /, *, name: str = "", **corners: Any) -> Shape:  # noqa: N802
+    """`Polygon(x=(0, 2, 1), y=(0, 0, 1))` by its corners in order, or `Polygon([(0, 0), (2, 0), (1, 1)])` in x and y; its edges
+    are "polygon.1", from the first corner to the second, and so on, or "wedge.1" with the name "wedge"."""
+    if pairs is not None:
+        corners = _columns(pairs, corners)
     _two(corners, "Polygon(x=(0, 2, 1), y=(0, 0, 1))")
     columns = [_numbers(values, f"{key} of the polygon") for key, values in corners.items()]
     first, second = (len(column) for column in columns)
     if first != second or first < 3:
         raise InputError(f"a polygon has three corners or more, each with both coordinates; got {first} and {second} values.")
-    places = list(zip(*columns, strict=True))
-    places = places[:-1] if places[0] == places[-1] else places
-    ring = shapely().Polygon(places)
+    around = list(zip(*columns, strict=True))
+    around = around[:-1] if around[0] == around[-1] else around
+    ring = shapely().Polygon(around)
     if not ring.is_valid or not ring.area > 0:
         raise InputError("the edges of a polygon must not cross or touch each other: list its corners in order, once around.")
     names = tuple(corners)
-    return Shape(PolygonForm(_checked(name), names, tuple(places)), names)  # type: ignore[arg-type]  # two of each
+    return Shape(PolygonForm(_checked(name), names, tuple(around)), names)  # type: ignore[arg-type]  # two of each
 
 
 def _two(values: Mapping[str, Any], example: str) -> Mapping[str, Any]:
