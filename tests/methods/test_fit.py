@@ -74,12 +74,12 @@ def test_laplace_draws_as_many_changes_as_fit_into_memory():
         def note(self, text):
             said.append(text)
 
-    assert laplace.number(100, 2_000, 1) == 2_000
-    assert epinn.LaplaceMethod(samples=50).number(10**6, 10**6, 1) == 50
     problem = epinn.problems.poisson1d(0.1)
     pinn = epinn.fit(problem, key=0, base=HARDLY)
+    assert laplace.number([pinn]) == 2_000
+    assert epinn.LaplaceMethod(samples=50).number([pinn]) == 50
     with epinn.limited_to(2_000_000 / 2**30):
-        number = laplace.number(*pinn.size, 1)
+        number = laplace.number([pinn])
         assert 256 < number < 2_000
         band = epinn.attach(pinn, problem, "laplace", key=1, progress=Listener())
     assert band.predict([0.0]).draws == number

@@ -140,7 +140,14 @@ def test_a_linearised_network_is_the_first_order_expansion(x64):
     assert np.max(np.abs(first_order(x) - solution(x))) > 1e-5
 
 
-def test_what_is_too_large_is_refused_with_what_to_do(monkeypatch, pinn, rejects):
+def test_fields_of_some_coordinates_that_are_too_large_are_refused_before_training(monkeypatch, rejects):
     monkeypatch.setattr("epinn.solve.optimise.smaller_space.DENSE", 5)
+    problem = epinn.Problem(
+        domain=epinn.Box(x=(0, 1), t=(0, 1)),
+        fields=("u", epinn.Field("k", of="x")),
+        equation=lambda u, k: u.t - k * u.xx,
+        boundary=epinn.Dirichlet(0.0, field="u"),
+        initial=epinn.Initial(lambda x: jnp.sin(np.pi * x), field="u"),
+    )
     with rejects("too many", "fewer points", "another method"):
-        epinn.attach(pinn, method="laplace")
+        epinn.fit(problem, method="laplace")

@@ -16,7 +16,7 @@ from jaxtyping import Array, Int
 from ..derivatives import memory
 from ..derivatives.network import Solution
 from ..errors import InputError
-from ..posterior.linearised import ExactDraws, changed, posterior_changes
+from ..posterior.linearised import ExactDraws, changed, posterior_changes, size_of_posterior
 from ..posterior.posterior import Posterior
 from ..posterior.sampler import FiniteSampler, leading_axis
 from ..progress import Progress
@@ -65,16 +65,17 @@ class LaplaceMethod(Method):
         needs = memory_of_changes(self.samples or FEWEST, "laplace.samples")
         return Traits(uses_sigma=True, is_linearised=True, prior_sd=self.prior_sd, memory=needs)
 
-    def number(self, rows: int, parameters: int, seeds: int) -> int:
-        """How many changes are drawn for each of so many seeds of this size."""
+    def number(self, pinns: Sequence[Pinn]) -> int:
+        """How many changes are drawn for each of some PINNs."""
         if self.samples is not None:
             return self.samples
-        for_one = memory_of_changes(1, "").bytes(rows, parameters, seeds)
+        size = size_of_posterior(pinns[0].problem, *pinns[0].size)
+        for_one = memory_of_changes(1, "").bytes(*size, seeds=len(pinns))
         return max(FEWEST, min(MOST, memory.available() // for_one))
 
     def attach(self, pinns: Sequence[Pinn], keys: Keys, progress: Progress) -> list[Posterior]:
         progress(self.name, 0, 1, {})
-        width, number = prior_width(self.prior_sd, pinns[0]), self.number(*pinns[0].size, len(pinns))
+        width, number = prior_width(self.prior_sd, pinns[0]), self.number(pinns)
         if self.samples is None and number < MOST:
             progress.note(f"laplace draws {number} changes rather than {MOST}: more would not fit into memory.")
         changes, seconds = posterior_changes(pinns, keys, ExactDraws(number), width, own_error=self.own_error)

@@ -11,7 +11,7 @@ import numpy as np
 from ..derivatives import memory
 from ..errors import InputError
 from ..posterior.held_out import noise_is_known
-from ..posterior.linearised import check_size
+from ..posterior.linearised import size_of_posterior
 from ..posterior.log_density import tolerant
 from ..posterior.posterior import Posterior
 from ..problem.channel import Channel
@@ -26,7 +26,7 @@ class Memory:
     """Bytes that a method cannot have in chunks, for each row and each parameter.
 
     The first two are taken once, however many seeds there are; those that are kept, by every seed. `settings` names what to
-    make smaller. With `matrix`, all rows and parameters must fit into one matrix as well.
+    make smaller. With `matrix`, all rows and parameters are in one matrix, or what takes their place.
     """
 
     rows: int = 0
@@ -90,6 +90,8 @@ class Method(ABC):
 def check(method: Method, problem: Problem, rows: int, parameters: int, seeds: int = 1) -> None:
     """Refuse a problem that the method cannot do, for its size or for what it lacks, before anything is trained."""
     needs = method.traits
+    if needs.memory.matrix:
+        rows, parameters = size_of_posterior(problem, rows, parameters)
     needed = needs.memory.bytes(rows, parameters, seeds)
     if needed > memory.available():
         fewer = ", fewer seeds at once" if seeds > 1 else ""
@@ -97,8 +99,6 @@ def check(method: Method, problem: Problem, rows: int, parameters: int, seeds: i
             f"{method.name} would need {needed / 2**30:.2g} GiB, and may use {memory.available() / 2**30:.2g}: "
             f"take a smaller {needs.memory.settings}{fewer}, or allow more memory: epinn.limited_to(GIBIBYTES)."
         )
-    if needs.memory.matrix:
-        check_size(rows, parameters)
     number = sum(channel.target.size for channel in problem.held_out())
     if number < needs.held_out:
         raise InputError(

@@ -10,6 +10,9 @@ a standard normal number.
 Where nothing is noisy, the error of the network itself is all that there is. What it leaves of its conditions is no noise, and
 part of its error lies outside what its parameters can do; `own_error` estimates it in a larger space. The draws then have this
 error added, and their spread is made as large as it: what is left to them is to say that it may be elsewhere.
+
+A network whose parameters are too many for a Jacobian is taken as it is. What may be added to it is then a sum of random units
+on its features, as many as a matrix can hold: time and memory do not grow with the network.
 """
 
 import dataclasses
@@ -20,13 +23,16 @@ from collections.abc import Sequence
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 import optax
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
+from ..derivatives import memory
 from ..derivatives.jet import Value
 from ..derivatives.network import AbstractNetwork, Solution, trainable
 from ..errors import InputError
 from ..problem.channel import Channel
+from ..problem.problem import Problem
 from ..solve.double import cast_like, in_double
 from ..solve.implied import moves_of_fields
 from ..solve.optimise.objective import PinnObjective
@@ -34,7 +40,10 @@ from ..solve.optimise.smaller_space import DENSE, Regular, is_dense
 from ..solve.optimise.whitened import Prior, System
 from ..solve.pinn import Pinn, prior_of
 from ..solve.seeds import Keys, one_of, over_seeds, seeds_at_once, stack, unstack
-from .own_error import Corrected, Extent, OwnError, own_errors
+from .own_error import Corrected, Extent, OwnError, own_errors, probes_of
+from .random_units import UNKNOWNS, beside
+
+BYTES = 32  # for every row and parameter, in all
 
 
 class Draw(eqx.Module):
@@ -110,16 +119,16 @@ def posterior_changes(
 ) -> tuple[list[Changes], float]:
     """What `draw` makes of the Jacobian of each PINN, and the seconds it took."""
     started = time.perf_counter()
+    pinns = _of_few_parameters(pinns, keys)
     solution, channels = stack([pinn.solution for pinn in pinns]), tuple(stack([pinn.channels for pinn in pinns]))
     rows = sum(channel.target[0].size for channel in channels)
     parameters, rest = trainable(solution)
     size = int(optax.tree.size(parameters)) // len(pinns)
-    check_size(rows, size)
     prior = prior_of(pinns, solution, width)
     if not pinns[0].regularised:  # the prior had no part in its training, so it is not what pulls at it now
         prior = Prior(parameters, prior.spread)
     moves = jnp.asarray([not pinn.has_seen_all for pinn in pinns])
-    at_once = seeds_at_once(32 * (rows + draw.number) * size)
+    at_once = seeds_at_once(BYTES * (rows + draw.number) * size)
     errors = own_errors(pinns, keys) if own_error else None
     known = None if errors is None else stack([error.extent for error in errors])
 
@@ -150,13 +159,45 @@ def _beside(changes: Changes, error: OwnError, amplitudes: Float[Array, " n"]) -
     return Changes(base, drawn, common, error.diagnostics)
 
 
-def check_size(rows: int, parameters: int) -> None:
-    """Refuse what is too large for a matrix."""
-    if not is_dense(rows, parameters):
+def size_of_posterior(problem: Problem, rows: int, parameters: int) -> tuple[int, int]:
+    """How many rows and parameters the posterior of a PINN of this size has: where these are too many for a matrix, the
+    coefficients of random units take the place of its own parameters. Of fields that depend on some coordinates only they would
+    make something else."""
+    if is_dense(rows, parameters):
+        return rows, parameters
+    if problem.networks:
         raise InputError(
-            f"{rows} rows and {parameters} parameters are too many for a linearised posterior, which needs at most {DENSE} of "
-            "either and their product in compute.memory; take fewer points, a smaller network, or another method or objective."
+            f"{rows} rows and {parameters} parameters are too many for a linearised posterior of fields that depend on some "
+            f"coordinates only, which needs at most {DENSE} of either and their product in compute.memory; take fewer points, "
+            "a smaller network, or another method or objective."
         )
+    return min(rows, memory.available() // (BYTES * UNKNOWNS)), UNKNOWNS
+
+
+def _of_few_parameters(pinns: Sequence[Pinn], keys: Keys) -> Sequence[Pinn]:
+    """The PINNs, of which a Jacobian can be formed."""
+    first = pinns[0]
+    rows, parameters = first.size
+    left, unknowns = size_of_posterior(first.problem, rows, parameters)
+    if unknowns == parameters:
+        return pinns
+    solutions = beside([pinn.solution for pinn in pinns], [probes_of(pinn) for pinn in pinns], keys)
+    return [
+        dataclasses.replace(pinn, solution=solution, channels=_thinned(pinn.channels, rows, left))
+        for pinn, solution in zip(pinns, solutions, strict=True)
+    ]
+
+
+def _thinned(channels: Sequence[Channel], rows: int, left: int) -> tuple[Channel, ...]:
+    """The channels with so many rows in all, where they have more: fewer points of those that were sampled. The others, which
+    somebody measured, stay."""
+    fixed = sum(channel.target.size for channel in channels if not channel.sampled)
+    share = min(1.0, max(left - fixed, 0) / max(rows - fixed, 1))
+    random = np.random.default_rng(0)
+    return tuple(
+        c.at(np.sort(random.permutation(len(c.points))[: max(1, int(share * len(c.points)))])) if c.sampled and share < 1 else c
+        for c in channels
+    )
 
 
 @eqx.filter_jit

@@ -20,10 +20,9 @@ from jax.scipy.linalg import solve_triangular
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from ..derivatives import memory
-from ..derivatives.activation import ACTIVATIONS
 from ..derivatives.composed import Parts
-from ..derivatives.jet import Value, activate, affine, join
-from ..derivatives.lifted import Lifted, gate_of
+from ..derivatives.jet import Value
+from ..derivatives.lifted import Lifted
 from ..derivatives.network import AbstractNetwork, Frozen, Solution, trainable
 from ..problem.channel import Channel, residuals
 from ..solve.double import cast_like, in_double
@@ -32,10 +31,10 @@ from ..solve.optimise.whitened import System
 from ..solve.pinn import Pinn, scales_for
 from ..solve.refine import CANDIDATES, candidates_of, taken, where_most_is_left
 from ..solve.seeds import Keys, one_of, over_seeds, seeds_at_once, stack, unstack
+from .random_units import UNKNOWNS, Units, combined
 
-UNKNOWNS = 1536  # coefficients of all fields together
-ROWS = 4  # for every one of them
-FLATTEST, STEEPEST = 0.1, 1.0  # units, by how much they bend over the domain
+ROWS = 4  # for every coefficient,
+MOST = 16  # or as many as the fit has, up to that
 RIDGES = (1e-8, 1e-6, 1e-5)  # of the size of the Jacobian: nearly parallel units must not cancel each other
 PROBES = 256  # places at which the size of an error is taken
 SURE = 0.2  # of the residuals, if an estimate of the error leaves no more than that, a band may become narrower by it
@@ -62,10 +61,7 @@ class Corrected(AbstractNetwork):
         """The estimate, in the units of the network. It is one function for all draws: parameters that move do not move it."""
         parameters, rest = trainable(self.network)
         network: AbstractNetwork = eqx.combine(jax.lax.stop_gradient(parameters), rest)
-        seen = join([network.features(x), x])
-        units = activate(ACTIVATIONS["tanh"], affine(self.weights.content, self.biases.content, seen))
-        found, gate = affine(self.outer.content, None, units), gate_of(network, x)
-        return found if gate is None else gate * found
+        return combined(network, Units(self.weights.content, self.biases.content), self.outer.content, x)
 
 
 class Extent(eqx.Module):
@@ -102,12 +98,17 @@ def own_errors(pinns: Sequence[Pinn], keys: Keys) -> list[OwnError] | None:
         return None
     unknowns, points = numbers
     seen, unseen = ([_fresh(pinn, round, points) for pinn in pinns] for round in ROUNDS)
-    probes = stack([_probes(pinn) for pinn in pinns])
+    probes = stack([probes_of(pinn) for pinn in pinns])
     solution = stack([pinn.solution for pinn in pinns])
-    units = stack([_Units.drawn(pinn, unknowns, key) for pinn, key in zip(pinns, keys, strict=True)])
+    units = stack(
+        [
+            Units.drawn(pinn.solution.network, pinn.problem.domain.dimension, unknowns, key)
+            for pinn, key in zip(pinns, keys, strict=True)
+        ]
+    )
     at_once = seeds_at_once(BYTES * unknowns**2 * ROWS)
 
-    def compute(solution: Solution, seen: tuple[Channel, ...], unseen: tuple[Channel, ...], units: _Units) -> OwnError:
+    def compute(solution: Solution, seen: tuple[Channel, ...], unseen: tuple[Channel, ...], units: Units) -> OwnError:
         return _estimated(solution, seen, unseen, units, probes, keys, at_once)
 
     found = in_double(compute, solution, tuple(stack(seen)), tuple(stack(unseen)), units, side=unknowns)
@@ -134,7 +135,7 @@ def _numbers(pinn: Pinn) -> tuple[int, tuple[int, ...]] | None:
     now = sum(c.target.size for c in pinn.channels)
     fields = len(pinn.problem.names.fields)
     units = max(1, min(UNKNOWNS, CANDIDATES * now // ROWS) // fields)
-    times = min(float(CANDIDATES), max(1.0, ROWS * units * fields / now))
+    times = min(float(CANDIDATES), max(min(1.0, MOST * UNKNOWNS / now), ROWS * units * fields / now))
     points = tuple(round(times * len(c.points)) if c.sampled else len(c.points) for c in pinn.channels)
     rows = sum(n * c.target.size // len(c.points) for n, c in zip(points, pinn.channels, strict=True))
     if BYTES * (rows + units * fields) * units * fields > memory.available():
@@ -155,27 +156,10 @@ def _fresh(pinn: Pinn, round: int, numbers: tuple[int, ...]) -> tuple[Channel, .
     return tuple(found)
 
 
-def _probes(pinn: Pinn) -> Float[Array, "n d"]:
+def probes_of(pinn: Pinn) -> Float[Array, "n d"]:
     """Points all over the domain, in the units of the network."""
     units, points = pinn.solution.units, pinn.problem.domain.points(PROBES, "sobol", key=jax.random.key(0))
     return jnp.asarray(points if units is None else units.inside(points), float)
-
-
-class _Units(eqx.Module):
-    """What is random of the units. Drawn by numpy: a generator inside compiled code would be most of its compilation."""
-
-    weights: Float[Array, "... units inputs"]
-    biases: Float[Array, "... units"]
-
-    @classmethod
-    def drawn(cls, pinn: Pinn, unknowns: int, key: PRNGKeyArray) -> "_Units":
-        network, point = pinn.solution.network, jnp.zeros(pinn.problem.domain.dimension)
-        features, fields = (jax.eval_shape(function, point).shape[-1] for function in (network.features, network))
-        random = np.random.default_rng(np.asarray(jax.random.key_data(key)).ravel())
-        units = unknowns // fields
-        steep = FLATTEST * (STEEPEST / FLATTEST) ** random.uniform(size=(units, 1))
-        weights = steep * random.normal(size=(units, features + len(point)))
-        return cls(jnp.asarray(weights), jnp.asarray(steep[:, 0] * random.normal(size=units)))
 
 
 @final
@@ -202,7 +186,7 @@ def _estimated(
     solutions: Solution,
     seen: tuple[Channel, ...],
     unseen: tuple[Channel, ...],
-    units: _Units,
+    units: Units,
     probes: Float[Array, "seeds n d"],
     keys: Keys,
     at_once: int,
@@ -211,7 +195,7 @@ def _estimated(
         solution: Solution,
         seen: tuple[Channel, ...],
         unseen: tuple[Channel, ...],
-        units: _Units,
+        units: Units,
         probes: Float[Array, "n d"],
         key: PRNGKeyArray,
     ) -> OwnError:
@@ -234,18 +218,12 @@ def _estimated(
     return over_seeds(one, solutions, seen, unseen, units, probes, keys, at_once=at_once)
 
 
-def _start(network: AbstractNetwork, points: Float[Array, "n d"], units: _Units) -> Corrected:
-    """A network with random units beside it, which have no effect as yet. Features and coordinates enter in units of how much
-    they vary, and with equal shares."""
-    features = jnp.asarray(jax.vmap(network.features)(points))
-    fields, shares = jax.eval_shape(network, points[0]).shape[-1], [part.shape[-1] for part in (features, points)]
-    seen = jnp.concatenate([features, points], axis=1)
-    mean, spread = jnp.mean(seen, axis=0), jnp.std(seen, axis=0)
-    moving = spread > 1e-6 * jnp.max(jnp.abs(seen), axis=0)
-    share = jnp.concatenate([jnp.full(n, 1 / np.sqrt(max(n, 1))) for n in shares])
-    weights = units.weights * jnp.where(moving, share / jnp.where(moving, spread, 1.0), 0.0)
-    outer = jnp.zeros((fields, len(weights)))
-    return Corrected(network, Frozen(weights), Frozen(units.biases - weights @ mean), Frozen(outer), jnp.ones(()))
+def _start(network: AbstractNetwork, points: Float[Array, "n d"], units: Units) -> Corrected:
+    """A network with random units beside it, which have no effect as yet."""
+    fields = jax.eval_shape(network, points[0]).shape[-1]
+    layer = units.around(network, points)
+    outer = jnp.zeros((fields, len(layer.biases)))
+    return Corrected(network, Frozen(layer.weights), Frozen(layer.biases), Frozen(outer), jnp.ones(()))
 
 
 def _least_squares(jacobian: Float[Array, "m p"], target: Float[Array, " m"]) -> Float[Array, "ridges p"]:

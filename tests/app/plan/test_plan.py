@@ -214,11 +214,8 @@ def test_a_reopened_method_predicts_the_same_to_the_bit(plan, pinns, results):
 
 
 @pytest.mark.parametrize("method", ["epinet", "laplace"])
-def test_what_is_too_large_for_a_matrix_is_refused_before_training(method, rejects):
-    large = tiny_plan(method, epinet__objective="calibrated", base__hidden=(90, 90), points__collocation=9000)
-    with rejects("too many", "8000", "another method"):
-        large.check()
-    tiny_plan("epinet", epinet__objective="paper", base__hidden=(90, 90), points__collocation=9000).check()
+def test_a_network_that_is_too_large_for_a_matrix_is_not_refused(method):
+    tiny_plan(method, epinet__objective="calibrated", base__hidden=(90, 90), points__collocation=9000).check()
 
 
 @pytest.mark.slow

@@ -22,6 +22,7 @@ from ...methods.laplace import LinearisedMembers
 from ...methods.vi import VariationalSampler
 from ...posterior.linearised import Linearised
 from ...posterior.own_error import Corrected
+from ...posterior.random_units import Beside
 from ...posterior.sampler import FewMembers, Members, Mixture
 
 FORMAT = 3  # of the files that are written now: since 3 they have a checksum (`seal.py`)
@@ -33,6 +34,7 @@ CLASSES: dict[str, type[eqx.Module]] = {
     "pieces": Pieces,
     "lifted": Lifted,
     "corrected": Corrected,
+    "beside": Beside,
     "encoding": Encoding,
     "frozen": Frozen,
     "units": Units,

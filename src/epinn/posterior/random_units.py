@@ -1,0 +1,110 @@
+"""A layer of random units on top of what the last layer of a network sees, and of the coordinates.
+
+A sum of such units is a function that is as fine as the network where that is fine (around a shock), and linear in its
+coefficients, however many parameters the network has. The error of a network is looked for among these functions, and they
+take the place of its own parameters where these are too many.
+"""
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from ..derivatives.activation import ACTIVATIONS
+from ..derivatives.jet import Value, activate, affine, join
+from ..derivatives.lifted import Lifted, gate_of
+from ..derivatives.network import AbstractNetwork, Frozen, Solution
+from ..solve.seeds import Keys, over_seeds, stack, unstack
+
+UNKNOWNS = 1536  # coefficients of all fields together
+FLATTEST, STEEPEST = 0.1, 1.0  # units, by how much they bend over the domain
+ALONE = 10.0  # the steepest where a network shows no features, and the coordinates alone must do
+WIDTH = 3.0  # of the prior on a sum of units, in the units of the network: as wide as that of a network is, in effect
+
+
+class Units(eqx.Module):
+    """The weights of such units. Drawn by numpy: a generator inside compiled code would be most of its compilation."""
+
+    weights: Float[Array, "... units inputs"]
+    biases: Float[Array, "... units"]
+
+    @classmethod
+    def drawn(cls, network: AbstractNetwork, dimension: int, unknowns: int, key: PRNGKeyArray) -> "Units":
+        """So many units for all fields of a network together, for inputs of mean zero and variance one."""
+        features, fields = (
+            jax.eval_shape(function, jnp.zeros(dimension)).shape[-1] for function in (network.features, network)
+        )
+        random = np.random.default_rng(np.asarray(jax.random.key_data(key)).ravel())
+        units = unknowns // fields
+        steep = FLATTEST * ((STEEPEST if features else ALONE) / FLATTEST) ** random.uniform(size=(units, 1))
+        weights = steep * random.normal(size=(units, features + dimension))
+        return cls(jnp.asarray(weights), jnp.asarray(steep[:, 0] * random.normal(size=units)))
+
+    def around(self, network: AbstractNetwork, points: Float[Array, "n d"]) -> "Units":
+        """The same for what a network shows at some points: features and coordinates enter in units of how much they vary, and
+        with equal shares."""
+        features = jnp.asarray(jax.vmap(network.features)(points))
+        seen = jnp.concatenate([features, points], axis=1)
+        mean, spread = jnp.mean(seen, axis=0), jnp.std(seen, axis=0)
+        moving = spread > 1e-6 * jnp.max(jnp.abs(seen), axis=0)
+        share = jnp.concatenate([jnp.full(n, 1 / np.sqrt(max(n, 1))) for n in (features.shape[-1], points.shape[-1])])
+        weights = self.weights * jnp.where(moving, share / jnp.where(moving, spread, 1.0), 0.0)
+        return Units(weights, self.biases - weights @ mean)
+
+    def values(self, network: AbstractNetwork, x: Value) -> Value:
+        """What the units on top of a network are at a point."""
+        return activate(ACTIVATIONS["tanh"], affine(self.weights, self.biases, join([network.features(x), x])))
+
+
+def combined(network: AbstractNetwork, units: Units, outer: Float[Array, "fields units"], x: Value) -> Value:
+    """Sums of the units of a network, one for each field; zero wherever the network has given values."""
+    found, gate = affine(outer, None, units.values(network, x)), gate_of(network, x)
+    return found if gate is None else gate * found
+
+
+class Beside(AbstractNetwork):
+    """A frozen network plus sums of random units, whose coefficients are the only parameters: zero at first, and of order one
+    where the sums are as large as a prior on all weights of a network would make them."""
+
+    network: Any  # frozen, as all but the coefficients, and nothing in a tree of parameters alone
+    weights: Any
+    biases: Any
+    unit: Any  # of the coefficients
+    outer: Float[Array, "... fields units"]
+
+    def features(self, x: Value) -> Value:
+        found: Value = self.network.content.features(x)
+        return found
+
+    def __call__(self, x: Value) -> Value:
+        network, units = self.network.content, Units(self.weights.content, self.biases.content)
+        value: Value = network(x) + combined(network, units, self.outer * self.unit.content, x)
+        return value
+
+
+def beside(solutions: Sequence[Solution], points: Sequence[Float[Array, "n d"]], keys: Keys) -> list[Solution]:
+    """Solutions in which the coefficients of random units take the place of the parameters of the networks; `points` are some
+    of each domain, in the units of the network."""
+    dimension = points[0].shape[-1]
+    drawn = [Units.drawn(one.network, dimension, UNKNOWNS, key) for one, key in zip(solutions, keys, strict=True)]
+    return unstack(_beside(stack(solutions), stack(points), stack(drawn)), len(solutions))
+
+
+@eqx.filter_jit
+def _beside(solutions: Solution, points: Float[Array, "seeds n d"], units: Units) -> Solution:
+    def one(solution: Solution, points: Float[Array, "n d"], units: Units) -> Solution:
+        whole = solution.network
+        network = whole.network if isinstance(whole, Lifted) else whole  # given values stay outside of it
+        layer, fields = units.around(network, points), jax.eval_shape(network, points[0]).shape[-1]
+        squares = jnp.mean(jnp.asarray(jax.vmap(lambda x: layer.values(network, x))(points)) ** 2, axis=0)
+        unit, outer = WIDTH / jnp.sqrt(jnp.sum(squares)), jnp.zeros((fields, len(layer.biases)))
+        found: AbstractNetwork = Beside(Frozen(network), Frozen(layer.weights), Frozen(layer.biases), Frozen(unit), outer)
+        found = dataclasses.replace(whole, network=found) if isinstance(whole, Lifted) else found
+        return dataclasses.replace(solution, network=found)
+
+    return over_seeds(one, solutions, points, units)
