@@ -10,7 +10,7 @@ import pytest
 import epinn
 from epinn.derivatives.network import trainable
 from epinn.posterior.linearised import _thinned, size_of_posterior
-from epinn.posterior.random_units import ALONE, STEEPEST, UNKNOWNS, Beside, Units, beside
+from epinn.posterior.random_units import ALONE, STEEPEST, UNKNOWNS, Beside, RandomUnits, beside
 
 pytestmark = pytest.mark.usefixtures("quick_compile")
 
@@ -109,7 +109,7 @@ def test_a_draw_of_the_prior_is_as_large_as_a_field_may_be(noisy):
 
 def test_units_that_see_coordinates_alone_may_be_steeper():
     def steepest(network):
-        return float(np.max(np.linalg.norm(Units.drawn(network, 1, 1000, KEYS[0]).weights, axis=1)))
+        return float(np.max(np.linalg.norm(RandomUnits.drawn(network, 1, 1000, KEYS[0]).weights, axis=1)))
 
     exact = rod().solution(epinn.derivatives.network.Opaque(jnp.sin)).network
     own = epinn.Base(hidden=(8,)).network(rod(), jax.random.key(0))

@@ -176,11 +176,10 @@ def size_of_posterior(problem: Problem, rows: int, parameters: int) -> tuple[int
 
 def _of_few_parameters(pinns: Sequence[Pinn], keys: Keys) -> Sequence[Pinn]:
     """The PINNs, of which a Jacobian can be formed."""
-    first = pinns[0]
-    rows, parameters = first.size
-    left, unknowns = size_of_posterior(first.problem, rows, parameters)
-    if unknowns == parameters:
+    rows, parameters = pinns[0].size
+    if is_dense(rows, parameters):
         return pinns
+    left, _ = size_of_posterior(pinns[0].problem, rows, parameters)
     solutions = beside([pinn.solution for pinn in pinns], [probes_of(pinn) for pinn in pinns], keys)
     return [
         dataclasses.replace(pinn, solution=solution, channels=_thinned(pinn.channels, rows, left))

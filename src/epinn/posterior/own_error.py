@@ -31,7 +31,7 @@ from ..solve.optimise.whitened import System
 from ..solve.pinn import Pinn, scales_for
 from ..solve.refine import CANDIDATES, candidates_of, taken, where_most_is_left
 from ..solve.seeds import Keys, one_of, over_seeds, seeds_at_once, stack, unstack
-from .random_units import UNKNOWNS, Units, combined
+from .random_units import UNKNOWNS, RandomUnits, combined
 
 ROWS = 4  # for every coefficient,
 MOST = 16  # or as many as the fit has, up to that
@@ -61,7 +61,7 @@ class Corrected(AbstractNetwork):
         """The estimate, in the units of the network. It is one function for all draws: parameters that move do not move it."""
         parameters, rest = trainable(self.network)
         network: AbstractNetwork = eqx.combine(jax.lax.stop_gradient(parameters), rest)
-        return combined(network, Units(self.weights.content, self.biases.content), self.outer.content, x)
+        return combined(network, RandomUnits(self.weights.content, self.biases.content), self.outer.content, x)
 
 
 class Extent(eqx.Module):
@@ -102,13 +102,13 @@ def own_errors(pinns: Sequence[Pinn], keys: Keys) -> list[OwnError] | None:
     solution = stack([pinn.solution for pinn in pinns])
     units = stack(
         [
-            Units.drawn(pinn.solution.network, pinn.problem.domain.dimension, unknowns, key)
+            RandomUnits.drawn(pinn.solution.network, pinn.problem.domain.dimension, unknowns, key)
             for pinn, key in zip(pinns, keys, strict=True)
         ]
     )
     at_once = seeds_at_once(BYTES * unknowns**2 * ROWS)
 
-    def compute(solution: Solution, seen: tuple[Channel, ...], unseen: tuple[Channel, ...], units: Units) -> OwnError:
+    def compute(solution: Solution, seen: tuple[Channel, ...], unseen: tuple[Channel, ...], units: RandomUnits) -> OwnError:
         return _estimated(solution, seen, unseen, units, probes, keys, at_once)
 
     found = in_double(compute, solution, tuple(stack(seen)), tuple(stack(unseen)), units, side=unknowns)
@@ -186,7 +186,7 @@ def _estimated(
     solutions: Solution,
     seen: tuple[Channel, ...],
     unseen: tuple[Channel, ...],
-    units: Units,
+    units: RandomUnits,
     probes: Float[Array, "seeds n d"],
     keys: Keys,
     at_once: int,
@@ -195,7 +195,7 @@ def _estimated(
         solution: Solution,
         seen: tuple[Channel, ...],
         unseen: tuple[Channel, ...],
-        units: Units,
+        units: RandomUnits,
         probes: Float[Array, "n d"],
         key: PRNGKeyArray,
     ) -> OwnError:
@@ -218,7 +218,7 @@ def _estimated(
     return over_seeds(one, solutions, seen, unseen, units, probes, keys, at_once=at_once)
 
 
-def _start(network: AbstractNetwork, points: Float[Array, "n d"], units: Units) -> Corrected:
+def _start(network: AbstractNetwork, points: Float[Array, "n d"], units: RandomUnits) -> Corrected:
     """A network with random units beside it, which have no effect as yet."""
     fields = jax.eval_shape(network, points[0]).shape[-1]
     layer = units.around(network, points)

@@ -27,14 +27,14 @@ ALONE = 10.0  # the steepest where a network shows no features, and the coordina
 WIDTH = 3.0  # of the prior on a sum of units, in the units of the network: as wide as that of a network is, in effect
 
 
-class Units(eqx.Module):
+class RandomUnits(eqx.Module):
     """The weights of such units. Drawn by numpy: a generator inside compiled code would be most of its compilation."""
 
     weights: Float[Array, "... units inputs"]
     biases: Float[Array, "... units"]
 
     @classmethod
-    def drawn(cls, network: AbstractNetwork, dimension: int, unknowns: int, key: PRNGKeyArray) -> "Units":
+    def drawn(cls, network: AbstractNetwork, dimension: int, unknowns: int, key: PRNGKeyArray) -> "RandomUnits":
         """So many units for all fields of a network together, for inputs of mean zero and variance one."""
         features, fields = (
             jax.eval_shape(function, jnp.zeros(dimension)).shape[-1] for function in (network.features, network)
@@ -45,7 +45,7 @@ class Units(eqx.Module):
         weights = steep * random.normal(size=(units, features + dimension))
         return cls(jnp.asarray(weights), jnp.asarray(steep[:, 0] * random.normal(size=units)))
 
-    def around(self, network: AbstractNetwork, points: Float[Array, "n d"]) -> "Units":
+    def around(self, network: AbstractNetwork, points: Float[Array, "n d"]) -> "RandomUnits":
         """The same for what a network shows at some points: features and coordinates enter in units of how much they vary, and
         with equal shares."""
         features = jnp.asarray(jax.vmap(network.features)(points))
@@ -54,14 +54,14 @@ class Units(eqx.Module):
         moving = spread > 1e-6 * jnp.max(jnp.abs(seen), axis=0)
         share = jnp.concatenate([jnp.full(n, 1 / np.sqrt(max(n, 1))) for n in (features.shape[-1], points.shape[-1])])
         weights = self.weights * jnp.where(moving, share / jnp.where(moving, spread, 1.0), 0.0)
-        return Units(weights, self.biases - weights @ mean)
+        return RandomUnits(weights, self.biases - weights @ mean)
 
     def values(self, network: AbstractNetwork, x: Value) -> Value:
         """What the units on top of a network are at a point."""
         return activate(ACTIVATIONS["tanh"], affine(self.weights, self.biases, join([network.features(x), x])))
 
 
-def combined(network: AbstractNetwork, units: Units, outer: Float[Array, "fields units"], x: Value) -> Value:
+def combined(network: AbstractNetwork, units: RandomUnits, outer: Float[Array, "fields units"], x: Value) -> Value:
     """Sums of the units of a network, one for each field; zero wherever the network has given values."""
     found, gate = affine(outer, None, units.values(network, x)), gate_of(network, x)
     return found if gate is None else gate * found
@@ -82,7 +82,7 @@ class Beside(AbstractNetwork):
         return found
 
     def __call__(self, x: Value) -> Value:
-        network, units = self.network.content, Units(self.weights.content, self.biases.content)
+        network, units = self.network.content, RandomUnits(self.weights.content, self.biases.content)
         value: Value = network(x) + combined(network, units, self.outer * self.unit.content, x)
         return value
 
@@ -91,13 +91,13 @@ def beside(solutions: Sequence[Solution], points: Sequence[Float[Array, "n d"]],
     """Solutions in which the coefficients of random units take the place of the parameters of the networks; `points` are some
     of each domain, in the units of the network."""
     dimension = points[0].shape[-1]
-    drawn = [Units.drawn(one.network, dimension, UNKNOWNS, key) for one, key in zip(solutions, keys, strict=True)]
+    drawn = [RandomUnits.drawn(one.network, dimension, UNKNOWNS, key) for one, key in zip(solutions, keys, strict=True)]
     return unstack(_beside(stack(solutions), stack(points), stack(drawn)), len(solutions))
 
 
 @eqx.filter_jit
-def _beside(solutions: Solution, points: Float[Array, "seeds n d"], units: Units) -> Solution:
-    def one(solution: Solution, points: Float[Array, "n d"], units: Units) -> Solution:
+def _beside(solutions: Solution, points: Float[Array, "seeds n d"], units: RandomUnits) -> Solution:
+    def one(solution: Solution, points: Float[Array, "n d"], units: RandomUnits) -> Solution:
         whole = solution.network
         network = whole.network if isinstance(whole, Lifted) else whole  # given values stay outside of it
         layer, fields = units.around(network, points), jax.eval_shape(network, points[0]).shape[-1]
