@@ -18,7 +18,7 @@ from epinn.derivatives.jet import Jet
 from epinn.derivatives.network import Opaque, Solution
 from epinn.judge.evaluation import evaluate
 from epinn.methods import METHODS, attach_seeds
-from epinn.posterior.sampler import FiniteSampler, Sampler
+from epinn.posterior.sampler import FiniteSampler, GaussianSampler, Sampler
 from epinn.problems import SHIPPED
 from epinn.solve.config import Base
 from epinn.solve.pinn import fit_seeds
@@ -81,6 +81,19 @@ PROBLEMS = {
 }
 
 
+def check_closed_form(sampler, points, found):
+    """Every draw is the center and so much of each deviation; mean and spread are those of all such sums."""
+    center, index = sampler.center, sampler.index(jax.random.key(3))
+    inside = points if center.units is None else center.units.inside(points)
+    deviations = np.stack([np.asarray(sampler.deviation(i).variation(inside)) for i in range(sampler.number)])
+    expected = np.asarray(center(points)) + np.tensordot(np.asarray(index), deviations, 1)
+    np.testing.assert_allclose(sampler.solution(index)(points), expected, rtol=1e-3, atol=1e-4)
+    np.testing.assert_allclose(found.mean, np.asarray(center(points)).reshape(found.mean.shape), rtol=1e-4, atol=1e-5)
+    spread = np.sqrt(np.sum(deviations**2, axis=0)).reshape(found.std.shape)
+    np.testing.assert_allclose(found.std, spread, rtol=1e-3, atol=1e-5)
+    assert found.draws == 0
+
+
 def check(posterior, *, path):
     """Every clause of the contract."""
     problem, sampler = posterior.problem, posterior.sampler
@@ -115,6 +128,9 @@ def check(posterior, *, path):
     assert np.all(found.std >= 0)
     assert found.std.max() > 0
     assert np.all(found.quantiles[0.25] <= found.quantiles[0.75] + 1e-6)
+    if isinstance(sampler, GaussianSampler):  # its statistics are known without draws, and theirs follow from the same numbers
+        check_closed_form(sampler, points, found)
+        found = posterior.evaluate(lambda s: s(points).reshape(shape), draws=30, key=5)
     if not isinstance(sampler, FiniteSampler):
         draws = [posterior.sampler.solution(sampler.index(key)) for key in jax.random.split(jax.random.key(5), 30)]
     else:
@@ -132,7 +148,8 @@ def check(posterior, *, path):
     slope = posterior.evaluate(operators[problem.domain.coordinates[0]], at=points, draws=10)
     assert slope.mean.shape == (len(points),)
     integral = posterior.evaluate(lambda s: jnp.mean(s(points)[:, 0]), draws=10, key=5)
-    np.testing.assert_allclose(integral.mean, first.mean.mean(), rtol=1e-3, atol=1e-4)
+    drawn = posterior.evaluate(lambda s: s(points)[:, 0], draws=10, key=5)
+    np.testing.assert_allclose(integral.mean, drawn.mean.mean(), rtol=1e-3, atol=1e-4)
 
     # it can be stored and found again, bit by bit
     save_tree(sampler, path)

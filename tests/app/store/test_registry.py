@@ -10,6 +10,7 @@ import epinn
 from epinn.app.store.registry import CLASSES, FORMAT_1, class_of, name_of
 from epinn.derivatives.network import AbstractNetwork, Opaque
 from epinn.interop.advice import Reordered
+from epinn.posterior.linearised import Tangent
 from epinn.posterior.sampler import Sampler
 from epinn.problem.fading import Beginning
 from epinn.problem.random_fields import Waves
@@ -18,6 +19,7 @@ NOT_IN_FILES = {
     Opaque,  # holds any function, which no file can
     Waves,  # are only tried, to see how large the terms of an equation are
     Beginning,  # is only tried, to see how fast a solution begins to change
+    Tangent,  # is only evaluated: what one random number adds to a field
     Reordered,  # is only tried, to see whether the coordinates of a network are in another order
 }
 
