@@ -74,19 +74,22 @@ class Linearised(AbstractNetwork):
         return self.network.features(x)
 
     def __call__(self, x: Value) -> Value:
-        parameters, rest = trainable(self.network)
-        value, change = jax.jvp(lambda p: eqx.combine(p, rest)(x), (parameters,), (self.direction,))
+        value, change = self.expanded(x)
         moved: Value = value + change
         return moved
+
+    def expanded(self, x: Value) -> tuple[Value, Value]:
+        """The network and its derivative apart."""
+        parameters, rest = trainable(self.network)
+        both: tuple[Value, Value] = jax.jvp(lambda p: eqx.combine(p, rest)(x), (parameters,), (self.direction,))
+        return both
 
 
 class Tangent(Linearised):
     """The derivative alone. As the difference of two networks it would have lost its digits."""
 
     def __call__(self, x: Value) -> Value:
-        parameters, rest = trainable(self.network)
-        change: Value = jax.jvp(lambda p: eqx.combine(p, rest)(x), (parameters,), (self.direction,))[1]
-        return change
+        return self.expanded(x)[1]
 
 
 def changed(base: Solution, change: Solution) -> Solution:

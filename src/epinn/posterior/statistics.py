@@ -23,7 +23,7 @@ Functional = Callable[[Solution], Array]
 
 
 class FieldValues(eqx.Module):
-    """A functional that is linear in what the network of a solution gives, unless the solution changes it once more."""
+    """A functional that is linear in what the network of a solution gives, but for fields that the solution makes positive."""
 
     @property
     @abstractmethod
