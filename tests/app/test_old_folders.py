@@ -21,7 +21,7 @@ from epinn.app.store.registry import FORMAT_1
 from epinn.app.store.run_folder import RunFolder
 from epinn.app.store.trained import Bases
 from epinn.app.store.trees import load_tree
-from epinn.posterior.sampler import Sampler
+from epinn.posterior.sampler import GaussianSampler, Sampler
 
 pytestmark = pytest.mark.usefixtures("quick_compile")
 
@@ -83,8 +83,10 @@ def test_an_old_posterior_gives_the_stored_figures(run, method):
     (result,) = reopen_method(plan, method, fit_base(plan, Progress(), epochs=0), [sampler])
     (stored,) = [record for record in RECORDS[run] if record["method"] == method]
     found = result.evaluation.record()
+    # what is now in closed form had 50 draws: a spread of them is off by a tenth
+    near = 0.3 if isinstance(sampler, GaussianSampler) else 1e-3
     for name in FIGURES:
-        assert found[name] == pytest.approx(stored[name], rel=1e-3), name
+        assert found[name] == pytest.approx(stored[name], rel=near), name
     for name, unknown in stored.get("unknowns", {}).items():
         assert found["unknowns"][name]["mean"] == pytest.approx(unknown["mean"], rel=1e-3)
 

@@ -9,8 +9,9 @@ import pytest
 
 import epinn
 from epinn.derivatives.network import trainable
-from epinn.posterior.linearised import _thinned, size_of_posterior
+from epinn.posterior.linearised import size_of_posterior
 from epinn.posterior.random_units import ALONE, STEEPEST, UNKNOWNS, Beside, RandomUnits, beside
+from epinn.problem.channel import thinned
 
 pytestmark = pytest.mark.usefixtures("quick_compile")
 
@@ -120,11 +121,11 @@ def test_units_that_see_coordinates_alone_may_be_steeper():
 def test_what_is_measured_is_never_left_out(noisy):
     problem, pinn = noisy
     rows = sum(channel.target.size for channel in pinn.channels)
-    fewer = _thinned(pinn.channels, rows, rows // 2)
+    fewer = thinned(pinn.channels, rows // 2)
     by_name = {channel.name: channel for channel in fewer}
     assert sum(channel.target.size for channel in fewer) <= rows // 2 + 2
     assert by_name["data"].target.size == 12
-    assert _thinned(pinn.channels, rows, rows) == pinn.channels
+    assert thinned(pinn.channels, rows) == pinn.channels
     assert size_of_posterior(problem, 10**6, 10**6)[1] == UNKNOWNS
     with epinn.limited_to(0.1):
         assert size_of_posterior(problem, 10**6, 10**6)[0] < 10_000

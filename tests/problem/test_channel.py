@@ -9,7 +9,7 @@ from scipy.stats import norm
 import epinn
 from epinn.derivatives.network import MLP, Opaque
 from epinn.problem.boundary import Dirichlet, Periodic
-from epinn.problem.channel import describe_noise, log_likelihood, mean_square, passes, residuals
+from epinn.problem.channel import describe_noise, log_likelihood, mean_square, passes, residuals, thinned
 from epinn.problem.conditions import Constant, Data
 from epinn.problem.context import Points
 from epinn.problem.domain import Box
@@ -150,3 +150,12 @@ def test_residuals_do_not_depend_on_who_shares_a_pass(points):
     solution = problem.solution(MLP.create(2, (6,), 1, key=jax.random.key(0)))
     for found, channel in zip(residuals(channels, solution), channels, strict=True):
         np.testing.assert_allclose(found, residuals([channel], solution)[0], rtol=1e-5, atol=1e-6)
+
+
+def test_fewer_points_leave_the_ends_of_an_interval_and_what_was_measured():
+    conditions = [Data(np.linspace(0, 1, 20), np.zeros(20), sigma=0.1)]
+    problem = Problem(Box(x=(0, 1)), lambda u: u.xx - 2, boundary=Dirichlet(0.0), extra=conditions, points=Points(500))
+    every = problem.channels(0)
+    fewer = {channel.name: len(channel.points) for channel in thinned(every, 100)}
+    assert fewer == {"equation": 78, "boundary": 2, "data": 20}
+    assert thinned(every, 522) == every

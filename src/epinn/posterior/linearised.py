@@ -23,7 +23,6 @@ from collections.abc import Sequence
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-import numpy as np
 import optax
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
@@ -31,7 +30,7 @@ from ..derivatives import memory
 from ..derivatives.jet import Value
 from ..derivatives.network import AbstractNetwork, Solution, trainable
 from ..errors import InputError
-from ..problem.channel import Channel
+from ..problem.channel import Channel, thinned
 from ..problem.problem import Problem
 from ..solve.double import cast_like, in_double
 from ..solve.implied import moves_of_fields
@@ -185,21 +184,9 @@ def _of_few_parameters(pinns: Sequence[Pinn], keys: Keys) -> Sequence[Pinn]:
     left, _ = size_of_posterior(pinns[0].problem, rows, parameters)
     solutions = beside([pinn.solution for pinn in pinns], [probes_of(pinn) for pinn in pinns], keys)
     return [
-        dataclasses.replace(pinn, solution=solution, channels=_thinned(pinn.channels, rows, left))
+        dataclasses.replace(pinn, solution=solution, channels=thinned(pinn.channels, left))
         for pinn, solution in zip(pinns, solutions, strict=True)
     ]
-
-
-def _thinned(channels: Sequence[Channel], rows: int, left: int) -> tuple[Channel, ...]:
-    """The channels with so many rows in all, where they have more: fewer points of those that were sampled. The others, which
-    somebody measured, stay."""
-    fixed = sum(channel.target.size for channel in channels if not channel.sampled)
-    share = min(1.0, max(left - fixed, 0) / max(rows - fixed, 1))
-    random = np.random.default_rng(0)
-    return tuple(
-        c.at(np.sort(random.permutation(len(c.points))[: max(1, int(share * len(c.points)))])) if c.sampled and share < 1 else c
-        for c in channels
-    )
 
 
 @eqx.filter_jit

@@ -24,7 +24,7 @@ from ..derivatives.composed import Parts
 from ..derivatives.jet import Value
 from ..derivatives.lifted import Lifted
 from ..derivatives.network import AbstractNetwork, Frozen, Solution, trainable
-from ..problem.channel import Channel, residuals
+from ..problem.channel import FEW, Channel, residuals
 from ..solve.double import cast_like, in_double
 from ..solve.optimise.objective import Objective, Residuals
 from ..solve.optimise.whitened import System
@@ -136,7 +136,7 @@ def _numbers(pinn: Pinn) -> tuple[int, tuple[int, ...]] | None:
     fields = len(pinn.problem.names.fields)
     units = max(1, min(UNKNOWNS, CANDIDATES * now // ROWS) // fields)
     times = min(float(CANDIDATES), max(min(1.0, MOST * UNKNOWNS / now), ROWS * units * fields / now))
-    points = tuple(round(times * len(c.points)) if c.sampled else len(c.points) for c in pinn.channels)
+    points = tuple(max(round(times * len(c.points)), FEW) if c.sampled else len(c.points) for c in pinn.channels)
     rows = sum(n * c.target.size // len(c.points) for n, c in zip(points, pinn.channels, strict=True))
     if BYTES * (rows + units * fields) * units * fields > memory.available():
         return None

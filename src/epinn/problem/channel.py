@@ -24,6 +24,7 @@ from .precision import KnownNoise, Precision, UnknownNoise
 
 Kind = Literal["equation", "boundary", "initial", "data", "constraint"]
 
+FEW = 16  # points of a condition, of which none can be spared
 IN_VAIN = 4096  # derivatives that nobody asked for and that still cost less than another pass through the network
 
 
@@ -152,16 +153,24 @@ class Channel(eqx.Module):
         return residual - jnp.mean(residual, axis=0) if self.centred else residual
 
 
-def thinned(channels: tuple[Channel, ...], rows: int) -> tuple[Channel, ...]:
-    """Channels at fewer points, chosen at random, where they have more rows in all than can be looked at together."""
-    share = rows / sum(channel.target.size for channel in channels)
+def thinned(channels: Sequence[Channel], rows: int) -> tuple[Channel, ...]:
+    """Channels at fewer points, chosen at random, where they have more rows in all than can be looked at together. Points that
+    somebody measured at stay, and so do a few: the ends of an interval are two conditions, of which either is needed."""
+    kept = sum(channel.target.size for channel in channels if not _can_be_thinned(channel))
+    share = (rows - kept) / max(sum(channel.target.size for channel in channels) - kept, 1)
+    if share >= 1:
+        return tuple(channels)
     random = np.random.default_rng(0)
 
     def fewer(channel: Channel) -> Channel:
         n = len(channel.points)
-        return channel.at(np.sort(random.permutation(n)[: max(1, int(share * n))])) if channel.sampled else channel
+        return channel.at(np.sort(random.permutation(n)[: max(FEW, int(share * n))]))
 
-    return channels if share >= 1 else tuple(fewer(channel) for channel in channels)
+    return tuple(fewer(channel) if _can_be_thinned(channel) else channel for channel in channels)
+
+
+def _can_be_thinned(channel: Channel) -> bool:
+    return channel.sampled and len(channel.points) > FEW
 
 
 class Pass(eqx.Module):

@@ -86,14 +86,14 @@ class Scales(eqx.Module):
         """The channels of a problem made dimensionless: in double precision, since an offset may be a thousand times larger
         than what is measured from it, and rounded only then."""
         with jax.enable_x64(True):
+            most = problem.points.times * (MOST_ROWS if set(self.breaks) <= {TIME} else ZONED_ROWS)
             problem = problem.broken(self.breaks) if self.breaks else problem
             chosen = problem.points.collocation is not None or problem.points.boundary is not None
             problem = problem if chosen or self.times == 1 else problem.with_times_as_many_points(self.times)
             problem = problem.clear_of(self.corners) if self.corners else problem
             made = problem.elsewhere(key) if elsewhere else problem.channels(key)
             made = made if self.lift is None else tuple(c for c in made if c.name not in self.lift.met)
-            if self.breaks:
-                made = thinned(made, MOST_ROWS if set(self.breaks) <= {TIME} else ZONED_ROWS)
+            made = thinned(made, most) if self.breaks else made
             on_host = jax.tree.map(lambda leaf: np.asarray(leaf) if eqx.is_array(leaf) else leaf, _inside(self, made))
         return jax.tree.map(lambda leaf: jnp.asarray(leaf) if eqx.is_array(leaf) else leaf, on_host)  # type: ignore[no-any-return]
 
