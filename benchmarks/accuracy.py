@@ -26,7 +26,8 @@ from epinn.problem.problem import Problem
 from epinn.problems import SHIPPED, poisson1d
 from epinn.progress import Progress
 from epinn.solve.config import Base, create_solutions
-from epinn.solve.pinn import Pinn, fit_seeds
+from epinn.solve.fit import fit_seeds
+from epinn.solve.pinn import Pinn
 from epinn.solve.seeds import unraveller
 
 PUBLISHED = 0.0074  # RMSE of 1D Poisson without data

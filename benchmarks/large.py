@@ -16,7 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import epinn
-from epinn.posterior.random_units import UNKNOWNS
+from epinn.derivatives.random_units import UNKNOWNS
 from epinn.problems import heat1d_inverse, poisson1d, poisson1d_nonlinear
 
 LARGE = mock.patch("epinn.posterior.linearised.is_dense", lambda rows, parameters: parameters <= UNKNOWNS)

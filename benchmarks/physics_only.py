@@ -11,7 +11,7 @@ import numpy as np
 import epinn
 from epinn.judge.evaluation import evaluate
 from epinn.methods import attach_seeds
-from epinn.solve.pinn import fit_seeds
+from epinn.solve.fit import fit_seeds
 
 
 def main() -> None:

@@ -41,8 +41,9 @@ if TYPE_CHECKING:
     from .problem.shorthand import Normal, Unknown
     from .progress import Progress
     from .solve.config import Base
+    from .solve.fit import fit_seeds
     from .solve.optimise.adam import Weights
-    from .solve.pinn import Pinn, fit_seeds
+from .solve.pinn import Pinn
 
 _HOMES = {
     "errors": ("Diverged", "EpinnError", "EpinnWarning", "InputError"),
@@ -59,7 +60,8 @@ _HOMES = {
     "problem.shorthand": ("Normal", "Unknown"),
     "solve.config": ("Base",),
     "solve.optimise.adam": ("Weights",),
-    "solve.pinn": ("Pinn", "fit_seeds"),
+    "solve.fit": ("fit_seeds",),
+    "solve.pinn": ("Pinn",),
     "posterior.posterior": ("Posterior",),
     "posterior.statistics": ("Prediction",),
     "interop": ("adopt",),

@@ -6,7 +6,7 @@ import pytest
 import epinn
 from epinn.methods import attach_seeds, configured
 from epinn.problem.precision import Exact
-from epinn.solve.pinn import fit_seeds
+from epinn.solve.fit import fit_seeds
 
 pytestmark = pytest.mark.usefixtures("quick_compile")
 

@@ -21,7 +21,7 @@ from epinn.methods import METHODS, attach_seeds
 from epinn.posterior.sampler import FiniteSampler, GaussianSampler, Sampler
 from epinn.problems import SHIPPED
 from epinn.solve.config import Base
-from epinn.solve.pinn import fit_seeds
+from epinn.solve.fit import fit_seeds
 
 pytestmark = pytest.mark.usefixtures("quick_compile")
 

@@ -11,9 +11,9 @@ import epinn
 from epinn.derivatives.network import Opaque, Solution
 from epinn.progress import Progress
 from epinn.solve import stages
+from epinn.solve.fit import fit_seeds
 from epinn.solve.implied import implied_error
 from epinn.solve.optimise.adam import Weights
-from epinn.solve.pinn import fit_seeds
 from epinn.solve.stages import go_on
 from epinn.solve.task import Fit, Task
 

@@ -12,8 +12,8 @@ import pytest
 import epinn
 from epinn.problem.precision import Exact
 from epinn.solve import rounds
+from epinn.solve.fit import fit_seeds
 from epinn.solve.misfit import Misfit
-from epinn.solve.pinn import fit_seeds
 
 pytestmark = pytest.mark.usefixtures("quick_compile")
 

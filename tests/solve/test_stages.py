@@ -9,7 +9,7 @@ import pytest
 import epinn
 from epinn.problems import poisson1d_nonlinear
 from epinn.progress import Progress
-from epinn.solve.pinn import fit_seeds
+from epinn.solve.fit import fit_seeds
 
 pytestmark = pytest.mark.usefixtures("quick_compile")
 

@@ -12,7 +12,8 @@ from epinn.derivatives.composed import Pieces
 from epinn.derivatives.network import Opaque
 from epinn.solve import windows
 from epinn.solve.config import create_solutions
-from epinn.solve.pinn import fit_seeds, scales_for
+from epinn.solve.fit import fit_seeds
+from epinn.solve.pinn import scales_for
 from epinn.solve.task import Fit
 
 SMALL = epinn.Base(hidden=(16, 16), epochs=200, newton=30)

@@ -11,6 +11,7 @@ import numpy as np
 from .jet import Jet, Value, join
 from .lifted import Lifted
 from .network import MLP, AbstractNetwork, Frozen
+from .staged import Staged
 
 
 class Parts(AbstractNetwork):
@@ -91,6 +92,8 @@ def in_words(network: AbstractNetwork) -> str:
         case Pieces():
             number, each = len(network.middle.content), in_words(network.networks)
             return each if number == 1 else f"{number} {'windows' if network.windows else 'zones'}, each {each}"
+        case Staged():
+            return f"{in_words(network.network)}, and a stage of {network.stage.content.units.biases.shape[-1]} random units"
         case Lifted():
             return f"{in_words(network.network)}, given values by construction"
         case _:

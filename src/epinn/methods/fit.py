@@ -6,8 +6,9 @@ from ..errors import Diverged, warn
 from ..problem.problem import Problem
 from ..progress import Progress
 from ..solve.config import Base
+from ..solve.fit import fit_seeds
 from ..solve.optimise.adam import Weights
-from ..solve.pinn import Pinn, fit_seeds
+from ..solve.pinn import Pinn
 from .method import Method, check
 from .registry import configured
 

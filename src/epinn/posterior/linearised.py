@@ -29,18 +29,20 @@ from jaxtyping import Array, Bool, Float, PRNGKeyArray
 from ..derivatives import memory
 from ..derivatives.jet import Value
 from ..derivatives.network import AbstractNetwork, Solution, trainable
+from ..derivatives.random_units import UNKNOWNS
 from ..errors import InputError
 from ..problem.channel import Channel, thinned
 from ..problem.problem import Problem
 from ..solve.double import cast_like, in_double
+from ..solve.error_equation import probes_of
 from ..solve.implied import moves_of_fields
 from ..solve.optimise.objective import PinnObjective
 from ..solve.optimise.smaller_space import DENSE, Regular, is_dense
 from ..solve.optimise.whitened import Prior, System
 from ..solve.pinn import Pinn, prior_of
 from ..solve.seeds import Keys, one_of, over_seeds, seeds_at_once, stack, unstack
-from .own_error import Corrected, Extent, OwnError, own_errors, probes_of
-from .random_units import UNKNOWNS, beside
+from .beside import beside
+from .own_error import Corrected, Extent, OwnError, own_errors
 
 BYTES = 32  # for every row and parameter, in all
 

@@ -18,6 +18,7 @@ from ..derivatives.units import Units
 from ..errors import InputError
 from ..problem.checks import as_points
 from ..problem.problem import Problem, as_key
+from ..solve.double import precision_of
 from .sampler import Sampler
 from .statistics import FieldValues, Functional, Prediction, predict
 
@@ -85,7 +86,8 @@ class Posterior:
 
     def _inside(self, points: Float[Array | np.ndarray, "n d"]) -> Float[Array, "n d"]:
         """Points of the network."""
-        return jnp.asarray(points if self._units is None else self._units.inside(points), float)
+        with precision_of(self.sampler):
+            return jnp.asarray(points if self._units is None else self._units.inside(points), float)
 
     def predict_measurement(
         self, points: Any, *, field: str | None = None, draws: int = DRAWS, key: PRNGKeyArray | int = 0

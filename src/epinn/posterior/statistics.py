@@ -12,7 +12,9 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, PRNGKeyArray, Shaped
 
 from ..derivatives.network import Solution
+from ..derivatives.staged import needs_double
 from ..errors import InputError
+from ..solve.double import double, precision_of
 from .gaussian import quantile_at
 from .sampler import FiniteSampler, GaussianSampler, Sampler
 
@@ -102,7 +104,14 @@ def predict(
         raise InputError(f"a band needs at least 2 draws, not {draws}.")
     if any(not 0 <= level <= 1 for level in quantiles):
         raise InputError(f"quantile levels lie between 0 and 1, unlike {tuple(quantiles)}.")
-    seeds = _seeds(sampler, draws, key)
+    with precision_of(sampler):
+        sampler, functional = double((sampler, functional)) if needs_double(sampler) else (sampler, functional)
+        return _predict(sampler, functional, _seeds(sampler, draws, key), quantiles, samples)
+
+
+def _predict(
+    sampler: Sampler, functional: Functional, seeds: Shaped[Array, " draws"], quantiles: Sequence[float], samples: int
+) -> Prediction:
     kept = None
     if samples:
         picked = np.linspace(0, len(seeds) - 1, min(samples, len(seeds))).astype(int)

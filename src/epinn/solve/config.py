@@ -24,6 +24,7 @@ from .optimise.adam import Descent
 from .seeds import Keys, over_seeds, stack, unstack
 
 DEPTH, WIDTH, NARROWEST = 3, 32, 12  # of networks that the user leaves to us
+MOST_STAGES = 5  # of a fit: the second one reaches what can be reached, the third seldom adds to it
 WORK = {"cpu": 1e12}  # operations of Gauss-Newton; a hundred times as many elsewhere
 
 
@@ -39,6 +40,8 @@ class Base:
     Where there is noise, a Gaussian `prior` of that width on all weights joins them, as in a Bayesian PINN; it is also that of
     the methods that have none of their own.
     A seed that has not found the solution is trained anew from other weights, up to `restarts` times.
+    Where all conditions are exact and nothing is unknown, what a fit is still wrong by can be found and added to it in further
+    `stages` (see `second_stage`): as exact as double precision allows, where the solution is smooth.
     `tolerance` is the sigma of all exact conditions without one of their own, in parts of the size of their terms; by default,
     what the network reaches. All of this is `dimensionless`: the network sees coordinates from -1 to 1 and gives fields of
     order one, whatever the units of the problem are. Switched off, it works in the units of the problem.
@@ -60,6 +63,7 @@ class Base:
     newton: int = 300
     newton_work: float | None = None
     restarts: int = 2
+    stages: int = 1
     prior: float = 1.0
     tolerance: float | None = None
     dimensionless: bool = True
@@ -70,6 +74,8 @@ class Base:
         for name in ("fourier", "polish", "newton", "newton_work", "restarts"):
             if not 0 <= (getattr(self, name) or 0) < math.inf:
                 raise InputError(f"base.{name} must be a finite number, and not negative.")
+        if not 1 <= self.stages <= MOST_STAGES:
+            raise InputError(f"base.stages must be between 1 and {MOST_STAGES}, unlike {self.stages}.")
         if not 0 < self.fourier_scale < math.inf or not 0 < self.prior < math.inf:
             raise InputError("base.fourier_scale and base.prior must be positive.")
         if self.tolerance is not None and not 0 < self.tolerance < math.inf:

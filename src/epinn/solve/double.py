@@ -1,6 +1,7 @@
 """The passage to double precision and back: Gauss-Newton and all linear algebra on Jacobians need it, networks do not."""
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, TypeVar
 
 import equinox as eqx
@@ -9,6 +10,8 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 from threadpoolctl import threadpool_limits
+
+from ..derivatives.staged import needs_double
 
 R = TypeVar("R")
 
@@ -29,6 +32,16 @@ def in_double(function: Callable[..., R], *arguments: Any, side: int = 0) -> R:
         result = function(*double(arguments))
         on_host: R = jax.tree.map(lambda leaf: np.asarray(leaf) if eqx.is_array(leaf) else leaf, result)
     return on_host
+
+
+def in_its_precision(function: Callable[..., R], *arguments: Any) -> R:
+    """`function` of the arguments, in double precision if any of them is a network that needs it."""
+    return in_double(function, *arguments) if needs_double(arguments) else function(*arguments)
+
+
+def precision_of(*trees: Any) -> AbstractContextManager[Any]:
+    """Double precision where there is a network that needs it, else what is switched on."""
+    return jax.enable_x64(True) if needs_double(trees) else nullcontext()
 
 
 def double(tree: Any) -> Any:

@@ -11,6 +11,7 @@ from ..derivatives.jet import Jet
 from ..derivatives.network import Solution
 from ..problem.channel import Channel, compare, push
 from ..problem.precision import Exact, KnownNoise, UnknownNoise
+from .double import in_its_precision
 from .optimise.objective import Residuals
 from .seeds import over_seeds
 
@@ -38,7 +39,7 @@ class Misfit(eqx.Module):
     @classmethod
     def of(cls, channels: Sequence[Channel], solution: Solution) -> "Misfit":
         """Of a solution; all arrays have a leading seed axis."""
-        found, nothing, sigma = (np.asarray(part) for part in _root_mean_squares(tuple(channels), solution))
+        found, nothing, sigma = (np.asarray(part) for part in in_its_precision(_root_mean_squares, tuple(channels), solution))
         known = np.asarray([not isinstance(channel.precision, UnknownNoise) for channel in channels])
         exact = np.asarray([isinstance(channel.precision, Exact) for channel in channels])
         nothing = np.where(np.isfinite(nothing), nothing, 0.0)

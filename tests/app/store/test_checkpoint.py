@@ -13,7 +13,7 @@ import epinn
 from epinn.app.store.checkpoint import Keeper
 from epinn.methods import attach_seeds
 from epinn.progress import Progress
-from epinn.solve.pinn import fit_seeds
+from epinn.solve.fit import fit_seeds
 
 pytestmark = pytest.mark.usefixtures("quick_compile")
 

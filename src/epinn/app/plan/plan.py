@@ -22,7 +22,8 @@ from ...posterior.posterior import Posterior
 from ...posterior.sampler import Sampler
 from ...problem.problem import Problem, as_key
 from ...progress import Progress
-from ...solve.pinn import Pinn, fit_seeds
+from ...solve.fit import fit_seeds
+from ...solve.pinn import Pinn
 from .origin import Origin
 from .plain import digest
 from .presets import preset

@@ -1,4 +1,5 @@
-"""Named sets of settings: `fast` is epinn's defaults, `paper` what the E-PINN paper used.
+"""Named sets of settings: `fast` is epinn's defaults, `accurate` goes as far as double precision does where it can, and `paper`
+is what the E-PINN paper used.
 
 The paper's are given as changes to the defaults. Where the paper is silent, docs/paper.md gives the reason for each choice.
 """
@@ -8,7 +9,9 @@ from typing import Any
 from ...errors import unknown_name
 from .settings import Settings, defaults
 
-PRESETS = ("fast", "paper")
+PRESETS = ("fast", "accurate", "paper")
+
+ACCURATE: dict[str, Any] = {"base.stages": 3}
 
 PAPER: dict[str, Any] = {
     "base.hidden": (32, 32, 32),
@@ -54,4 +57,5 @@ def preset(name: str, problem: str) -> Settings:
     """The settings of a preset for a problem (a shipped name; any other text has the preset's usual settings)."""
     if name not in PRESETS:
         raise unknown_name("preset", name, PRESETS)
-    return defaults() if name == "fast" else defaults().changed(PAPER | BY_PROBLEM.get(problem, {}))
+    changes = {"fast": {}, "accurate": ACCURATE, "paper": PAPER | BY_PROBLEM.get(problem, {})}
+    return defaults().changed(changes[name])

@@ -11,6 +11,8 @@ import equinox as eqx
 from ...derivatives.composed import Parts, Pieces
 from ...derivatives.lifted import Lifted
 from ...derivatives.network import MLP, Encoding, Frozen, Solution
+from ...derivatives.random_units import RandomUnits
+from ...derivatives.staged import Stage, Staged
 from ...derivatives.units import Units
 from ...errors import InputError
 from ...interop.network.imported import Imported
@@ -20,9 +22,9 @@ from ...methods.epinet.calibrated import TangentSampler
 from ...methods.epinet.paper import Epinet, EpinetNetwork, EpinetSampler, IndexedNetwork
 from ...methods.laplace import LinearisedMembers
 from ...methods.vi import VariationalSampler
+from ...posterior.beside import Beside
 from ...posterior.linearised import Linearised
 from ...posterior.own_error import Corrected
-from ...posterior.random_units import Beside
 from ...posterior.sampler import FewMembers, Members, Mixture
 
 FORMAT = 3  # of the files that are written now: since 3 they have a checksum (`seal.py`)
@@ -35,6 +37,9 @@ CLASSES: dict[str, type[eqx.Module]] = {
     "lifted": Lifted,
     "corrected": Corrected,
     "beside": Beside,
+    "staged": Staged,
+    "stage": Stage,
+    "random-units": RandomUnits,
     "encoding": Encoding,
     "frozen": Frozen,
     "units": Units,

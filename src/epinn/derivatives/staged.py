@@ -1,0 +1,72 @@
+"""Networks in stages: a second one is added to what a first one gives, far smaller than it, and then perhaps a third."""
+
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from .jet import Value
+from .lifted import Lifted
+from .network import AbstractNetwork
+from .random_units import RandomUnits, combined
+
+
+class Stage(eqx.Module):
+    """Sums of random units on the features of a network as it was when they were fitted.
+
+    Their coefficients cancel each other to many digits, so they are kept as two numbers in single precision each, a large one
+    and what that rounds off: all that handles arrays in single precision may handle them, and nothing is lost.
+    """
+
+    network: AbstractNetwork
+    units: RandomUnits
+    large: Float[Array, "*seeds fields units"]
+    small: Float[Array, "*seeds fields units"]
+    left: Float[Array, "*seeds"]  # of the residuals before it: the share
+    size: Float[Array, "*seeds fields"]  # of what it adds, as a root mean square over the domain
+
+    @classmethod
+    def of(cls, network: AbstractNetwork, units: RandomUnits, outer: np.ndarray, left: float, size: np.ndarray) -> "Stage":
+        """From coefficients in double precision."""
+        large = np.asarray(outer, np.float32)
+        parts = (large, outer - large, left, size)
+        single = (jnp.asarray(np.asarray(part, np.float32)) for part in (units.weights, units.biases, *parts))
+        return cls(network, RandomUnits(next(single), next(single)), *single)
+
+    @property
+    def remains(self) -> Float[Array, "*seeds fields"]:
+        """How large the error still is once the stage is added, as far as the equation makes of what is left of the residuals
+        no more than it made of those before."""
+        return self.left[..., None] * self.size
+
+    def __call__(self, x: Value) -> Value:
+        return combined(self.network, self.units, self.large + self.small, x)
+
+
+class Staged(AbstractNetwork):
+    """A network and what was added to it, which is frozen: it stays the same function if the parameters of the network move."""
+
+    network: AbstractNetwork
+    stage: Any  # nothing in a tree of parameters alone
+
+    def features(self, x: Value) -> Value:
+        return self.network.features(x)
+
+    def __call__(self, x: Value) -> Value:
+        value: Value = self.network(x) + self.stage.content(x)
+        return value
+
+
+def last_stage(network: AbstractNetwork) -> Stage | None:
+    """The last stage that was added to a network, inside what gives its values; None where there is none."""
+    inner = network.network if isinstance(network, Lifted) else network
+    return inner.stage.content if isinstance(inner, Staged) else None
+
+
+def needs_double(tree: Any) -> bool:
+    """Whether anything in a tree is worth no more than single precision if it is computed in single precision."""
+    leaves = jax.tree.leaves(tree, is_leaf=lambda node: isinstance(node, Staged))
+    return any(isinstance(leaf, Staged) for leaf in leaves)

@@ -1,0 +1,121 @@
+"""From problems to fitted PINNs, several seeds at once."""
+
+import dataclasses
+from collections.abc import Sequence
+
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import PRNGKeyArray
+
+from ..derivatives.network import Solution
+from ..problem.channel import Channel
+from ..problem.precision import Exact
+from ..problem.problem import Problem, as_key
+from ..problem.sameness import check_same_equations
+from ..problem.scales import Scales, alike
+from ..progress import Progress
+from .config import Base, create_solutions, fold_in, purposes
+from .misfit import SOLVED
+from .noise import estimate_sigma
+from .optimise.adam import Weights
+from .optimise.objective import PinnObjective
+from .pinn import Pinn
+from .prior import bayesian_prior
+from .refine import candidates_of
+from .rounds import is_noisy
+from .second_stage import with_further_stages
+from .seeds import stack, unstack
+from .stages import fit_once, fit_with_restarts, go_on
+from .task import Fit, Task
+from .windows import briefly, can_march, fit_in_windows, nearer
+
+RESTART = "normal"  # wider weights leave the plateau around u = 0 on which others may get stuck
+STAGES = 1000  # what the keys of further stages are folded with: more than there are attempts
+
+
+def fit_seeds(
+    problems: Sequence[Problem],
+    *,
+    keys: Sequence[PRNGKeyArray | int],
+    base: Base = Base(),
+    weights: Weights = Weights(),
+    progress: Progress | None = None,
+) -> list[Pinn]:
+    """Train one base PINN per seed, all at once. The problems may differ in their data, not in their equations.
+
+    A seed that diverges says so in `failure`; the others go on.
+    """
+    problem, report = problems[0], progress or Progress()
+    for other in problems[1:]:
+        check_same_equations(problem, other)
+    point_keys, network_keys, train_keys = purposes(jnp.stack([as_key(key) for key in keys]), 3)
+    scales = alike([base.scales(p) for p in problems])
+    channels, elsewhere = (
+        tuple(stack([base.channels(*made, elsewhere=other) for made in zip(problems, point_keys, scales, strict=True)]))
+        for other in (False, True)
+    )
+
+    def start(seeds: Sequence[int], attempt: int) -> Solution:
+        some, keys = [problems[i] for i in seeds], network_keys[np.asarray(seeds)]
+        theirs = [scales[i] for i in seeds]
+        if attempt == 0:
+            return create_solutions(base, some, keys, theirs)
+        return create_solutions(dataclasses.replace(base, initialisation=RESTART), some, fold_in(keys, attempt), theirs)
+
+    prior = bayesian_prior(problems, start(range(len(problems)), 0), base.prior) if is_noisy(channels) else None
+
+    def candidates(round: int) -> tuple[Channel, ...]:
+        parts = zip(problems, point_keys, scales, strict=True)
+        return tuple(stack([candidates_of(base, *part, round) for part in parts]))
+
+    task = Task(base, problems, channels, elsewhere, prior, train_keys, weights, report)
+    known = [found for found in scales if found is not None]
+    if known and prior is None and not problem.points.resample:
+        task = dataclasses.replace(task, candidates=candidates)
+    if base.newton and known and can_march(problem, known[0].breaks):
+        brief = dataclasses.replace(task, base=briefly(base), marches=True)
+        fits = go_on(brief, fit_once(brief, start(range(len(problems)), 0)))
+        if any(found.largest > SOLVED for found in fits):
+            marched = fit_in_windows(task, known, point_keys, network_keys)
+            fits = [nearer(*pair) for pair in zip(fits, marched, strict=True)]
+    else:
+        fits = fit_with_restarts(task, start)
+    found = zip(fits, problems, point_keys, scales, strict=True)
+    pinns = [
+        _pinn(_with_corners(fit, base, problem, key, one), problem, key, base, weights) for fit, problem, key, one in found
+    ]
+    return with_further_stages(pinns, fold_in(train_keys, STAGES), base.stages - 1, report)
+
+
+def _with_corners(found: Fit, base: Base, problem: Problem, key: PRNGKeyArray, scales: Scales | None) -> Fit:
+    """A fit whose given values have the tolerances of all places, next to corners too, where nothing was asked of it. What an
+    equation leaves there counts for nothing: slopes have no limit, but next to no room either."""
+    if scales is None or not scales.corners:
+        return found
+    everywhere = base.channels(problem, key, scales.everywhere(), elsewhere=True)
+    some = [tuple(stack([one])) for one in (found.channels, everywhere)]
+    (left,) = unstack(estimate_sigma(some[0], some[1], stack([found.solution]), PinnObjective, None), 1)
+    pairs = zip(found.channels, left, strict=True)
+    return dataclasses.replace(found, channels=tuple(new if _is_value(old) else old for old, new in pairs))
+
+
+def _is_value(channel: Channel) -> bool:
+    return channel.kind != "equation" and isinstance(channel.precision, Exact)
+
+
+def _pinn(found: Fit, problem: Problem, key: PRNGKeyArray, base: Base, weights: Weights) -> Pinn:
+    return Pinn(
+        solution=found.solution,
+        problem=problem,
+        channels=found.channels,
+        points_key=key,
+        moved=found.moved,
+        base=base,
+        weights=weights,
+        steps=found.steps,
+        losses=found.losses,
+        seconds=found.seconds,
+        failure=found.failure,
+        warnings=found.complaints,
+        regularised=found.regularised,
+    )

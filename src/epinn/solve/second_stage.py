@@ -1,0 +1,68 @@
+"""Further stages of a fit: what it is wrong by is estimated, and added to it.
+
+The error equation of a fit that is near the solution is linear in all but name, and its random units are solved for at once and
+in double precision, where the weights of a network would have to be trained. Where the units can say what is missing, a few
+steps leave a thousandth of it or less; where they cannot (a front that they are too coarse for, an equation that forgets what
+it began with), they leave much of the residuals, and an error that looks smaller may be larger: then all stays as it was.
+"""
+
+import dataclasses
+import time
+
+import jax
+import numpy as np
+
+from ..derivatives.lifted import Lifted
+from ..derivatives.network import AbstractNetwork, Frozen
+from ..derivatives.staged import Stage, Staged
+from ..progress import Progress
+from .config import fold_in
+from .error_equation import Estimate, can_be_estimated, estimates
+from .misfit import SOLVED, Misfit
+from .pinn import Pinn
+from .seeds import Keys, stack
+
+STEPS = 8  # of a stage, at most; it ends when they bring little
+KEPT = 0.05  # of the residuals: a stage that leaves more of them is not kept
+LEAST = 1e-12  # least tolerance, in parts of the size of a condition's terms
+
+
+def with_further_stages(pinns: list[Pinn], keys: Keys, number: int, progress: Progress) -> list[Pinn]:
+    """Fits with up to so many stages added to them, for as long as there is something to add."""
+    for i in range(number):
+        if any(pinn.failure is not None for pinn in pinns) or not can_be_estimated(pinns):
+            break
+        started = time.perf_counter()
+        found = estimates(pinns, fold_in(keys, i), steps=STEPS)
+        seconds = (time.perf_counter() - started) / len(pinns)
+        kept = [float(left) < KEPT for left in found.left]
+        progress(f"stage {i + 2}", 1, 1, {"left of the residuals": float(np.max(found.left))})
+        if not all(kept):  # seeds that run together have networks alike
+            break
+        pinns = [_with_stage(pinn, _of(found, seed), seconds) for seed, pinn in enumerate(pinns)]
+    return pinns
+
+
+def _of(found: Estimate, seed: int) -> Estimate:
+    one: Estimate = jax.tree.map(lambda leaf: leaf[seed], found)
+    return one
+
+
+def _with_stage(pinn: Pinn, found: Estimate, seconds: float) -> Pinn:
+    """A PINN with a stage added to its network, and what that leaves of its conditions as their tolerances."""
+    network = pinn.solution.network
+    if isinstance(network, Lifted):  # given values stay outside of it
+        staged: AbstractNetwork = dataclasses.replace(network, network=_staged(network.network, found))
+    else:
+        staged = _staged(network, found)
+    solution = dataclasses.replace(pinn.solution, network=staged)
+    misfit = Misfit.of(stack([pinn.channels]), stack([solution]))
+    tolerances = np.maximum(misfit.rms[0], LEAST)
+    channels = tuple(c.with_sigma(tolerance) for c, tolerance in zip(pinn.channels, tolerances, strict=True))
+    warnings = [] if misfit.largest(0) < SOLVED else pinn.warnings
+    return dataclasses.replace(pinn, solution=solution, channels=channels, seconds=pinn.seconds + seconds, warnings=warnings)
+
+
+def _staged(network: AbstractNetwork, found: Estimate) -> Staged:
+    parts = (np.asarray(found.outer), float(found.left), np.asarray(found.size))
+    return Staged(network, Frozen(Stage.of(network, found.units, *parts)))
