@@ -1,5 +1,6 @@
 """Networks in stages: a second one is added to what a first one gives, far smaller than it, and then perhaps a third."""
 
+import dataclasses
 from typing import Any
 
 import equinox as eqx
@@ -12,6 +13,8 @@ from .jet import Value
 from .lifted import Lifted
 from .network import AbstractNetwork
 from .random_units import RandomUnits, combined
+
+ROUNDED = 3e-7  # of the scale of a field, by single precision, with something to spare for what the equation makes of it
 
 
 class Stage(eqx.Module):
@@ -39,8 +42,8 @@ class Stage(eqx.Module):
     @property
     def remains(self) -> Float[Array, "*seeds fields"]:
         """How large the error still is once the stage is added, as far as the equation makes of what is left of the residuals
-        no more than it made of those before."""
-        return self.left[..., None] * self.size
+        no more than it made of those before; given values and units are rounded, which no residual shows."""
+        return self.left[..., None] * self.size + ROUNDED
 
     def __call__(self, x: Value) -> Value:
         return combined(self.network, self.units, self.large + self.small, x)
@@ -58,6 +61,13 @@ class Staged(AbstractNetwork):
     def __call__(self, x: Value) -> Value:
         value: Value = self.network(x) + self.stage.content(x)
         return value
+
+
+def first_stage(network: AbstractNetwork) -> AbstractNetwork:
+    """A network without what was added to it."""
+    if isinstance(network, Lifted):
+        return dataclasses.replace(network, network=first_stage(network.network))
+    return first_stage(network.network) if isinstance(network, Staged) else network
 
 
 def last_stage(network: AbstractNetwork) -> Stage | None:

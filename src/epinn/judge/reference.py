@@ -31,7 +31,7 @@ def reference_for(
     laplace = LaplaceMethod(samples=DRAWS, prior_sd=traits.prior_sd, own_error=False)
     progress(f"{method.name} reference", 0, 1, {})
     try:
-        found = attach_seeds([_as_read_by(method, pinn) for pinn in pinns], laplace, keys=keys)
+        found = attach_seeds([_as_read_by(method, pinn.first_stage()) for pinn in pinns], laplace, keys=keys)
     except InputError:
         return None
     spreads = [evaluate(posterior, draws=DRAWS).prediction.std for posterior in found]

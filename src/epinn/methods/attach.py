@@ -74,6 +74,7 @@ def attach_seeds(
     if foreign:
         _check_uses_network(chosen)
     check(chosen, pinns[0].problem, *pinns[0].size, seeds=len(pinns))
+    pinns = pinns if chosen.traits.is_linearised else [pinn.first_stage() for pinn in pinns]
     found = chosen.attach(pinns, jnp.stack([as_key(key) for key in keys]), progress or Progress())
     note = f"{chosen.name} changes the weights of the network: the middle of this band is not what the network says."
     notes = (note,) if foreign and chosen.traits.moves_the_network else ()

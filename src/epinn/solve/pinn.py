@@ -12,6 +12,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from ..derivatives.composed import Pieces, in_words
 from ..derivatives.lifted import Lifted
 from ..derivatives.network import Solution, trainable
+from ..derivatives.staged import first_stage, last_stage
 from ..problem.channel import Channel
 from ..problem.checks import as_points
 from ..problem.lift import Lift
@@ -64,7 +65,7 @@ class Pinn:
     @property
     def network_in_words(self) -> str:
         """What its network is made of, and where parts meet: "2 zones, each 1-32-32-32-1, tanh, which meet at x = 400"."""
-        network, units, said = self.solution.network, self.solution.units, in_words(self.solution.network)
+        network, units, said = first_stage(self.solution.network), self.solution.units, in_words(self.solution.network)
         if not isinstance(network, Pieces) or units is None:
             return said
         names = self.problem.domain.coordinates
@@ -75,17 +76,23 @@ class Pinn:
 
     def facing(self, problem: Problem) -> "Pinn":
         """The same network before another problem (with more data, say), at the points that it was trained at."""
+        pinn = self.first_stage()
+        return dataclasses.replace(pinn, problem=problem, channels=pinn._channels_of(problem), has_seen_all=False)
+
+    def first_stage(self) -> "Pinn":
+        """The same without what was added to its network, for what cannot do with it: new data, and methods that move weights,
+        of which no residual needs to be as small."""
+        if last_stage(self.solution.network) is None:
+            return self
+        solution = dataclasses.replace(self.solution, network=first_stage(self.solution.network))
+        alone = dataclasses.replace(self, solution=solution)
+        return dataclasses.replace(alone, channels=alone._channels_of(self.problem))
+
+    def _channels_of(self, problem: Problem) -> tuple[Channel, ...]:
+        """Those of a problem, with what this network leaves of them."""
         scales = scales_for(self.solution, problem)
-        channels = estimated_channels(
-            self.base,
-            self.solution,
-            problem,
-            self.points_key,
-            scales,
-            moved=self.moved,
-            trained_elsewhere=self.trained_elsewhere,
-        )
-        return dataclasses.replace(self, problem=problem, channels=channels, has_seen_all=False)
+        own, moved, elsewhere = self.solution, self.moved, self.trained_elsewhere
+        return estimated_channels(self.base, own, problem, self.points_key, scales, moved=moved, trained_elsewhere=elsewhere)
 
     @property
     def by_construction(self) -> tuple[str, ...]:

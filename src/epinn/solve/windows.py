@@ -16,6 +16,7 @@ import numpy as np
 
 from ..derivatives.composed import Pieces
 from ..derivatives.network import Solution
+from ..derivatives.staged import first_stage
 from ..derivatives.units import Units
 from ..errors import InputError
 from ..problem.channel import Channel, residuals
@@ -41,7 +42,7 @@ STEPS = 100  # of Gauss-Newton: what takes longer is better done in shorter wind
 
 def windows_of(solution: Solution) -> dict[str, tuple[float, ...]]:
     """The times at which one window of a solution ends and the next begins."""
-    network = solution.network
+    network = first_stage(solution.network)
     return {TIME: network.windows} if isinstance(network, Pieces) and network.windows else {}
 
 
