@@ -146,7 +146,9 @@ def _grounds(evidence: Evidence) -> Iterator[str]:
         yield f"R-hat of the field {metric('rhat', rhat)}"
     if evidence.residuals:
         yield evidence.residuals
-    if (left := evidence.diagnostics.get("own_error_left")) is not None:
+    if (left := evidence.diagnostics.get("stage_left")) is not None:
+        yield f"the last stage of the network left {significant(left)} of those before it"
+    elif (left := evidence.diagnostics.get("own_error_left")) is not None:
         explained = max(0.0, 1 - left**2)
         yield f"the error that was estimated for the network explains {explained:.0%} of them, by mean square"
     if evidence.allowance is not None:

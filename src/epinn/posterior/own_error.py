@@ -66,7 +66,9 @@ class OwnError(eqx.Module):
     @property
     def diagnostics(self) -> dict[str, float]:
         """For whoever judges the band."""
-        return {"own_error_left": float(self.extent.left)}
+        stage = last_stage(self.network.network)
+        staged = {} if stage is None else {"stage_left": float(stage.left)}
+        return {"own_error_left": float(self.extent.left), **staged}
 
 
 def own_errors(pinns: Sequence[Pinn], keys: Keys) -> list[OwnError] | None:

@@ -59,7 +59,7 @@ class Pinn:
         of = f" of {self.problem.name!r}" if self.problem.name else ""
         return f"<Pinn{of}: {network}, {how}{wrong and '; ' + wrong}>"
 
-    def __call__(self, points: Any) -> Float[Array, "n fields"]:
+    def __call__(self, points: Any) -> Float[Array | np.ndarray, "n fields"]:
         return in_its_precision(_values, self.solution, as_points(points, self.problem.domain))
 
     @property
@@ -151,7 +151,7 @@ class Pinn:
         return dataclasses.replace(self, channels=channels)
 
 
-def _values(solution: Solution, points: Float[Array, "n d"]) -> Float[Array, "n fields"]:
+def _values(solution: Solution, points: Float[Array | np.ndarray, "n d"]) -> Float[Array, "n fields"]:
     return solution(points)
 
 

@@ -9,8 +9,9 @@ import pytest
 
 import epinn
 from epinn.derivatives.network import trainable
+from epinn.derivatives.random_units import UNKNOWNS
+from epinn.posterior.beside import Beside, beside
 from epinn.posterior.linearised import size_of_posterior
-from epinn.posterior.random_units import ALONE, STEEPEST, UNKNOWNS, Beside, RandomUnits, beside
 from epinn.problem.channel import thinned
 
 pytestmark = pytest.mark.usefixtures("quick_compile")
@@ -106,16 +107,6 @@ def test_a_draw_of_the_prior_is_as_large_as_a_field_may_be(noisy):
         )
 
     assert 1.5 < float(jnp.std(jax.vmap(moved)(outer), axis=0).mean()) < 6
-
-
-def test_units_that_see_coordinates_alone_may_be_steeper():
-    def steepest(network):
-        return float(np.max(np.linalg.norm(RandomUnits.drawn(network, 1, 1000, KEYS[0]).weights, axis=1)))
-
-    exact = rod().solution(epinn.derivatives.network.Opaque(jnp.sin)).network
-    own = epinn.Base(hidden=(8,)).network(rod(), jax.random.key(0))
-    assert steepest(exact) > 2 * ALONE  # of normal numbers
-    assert steepest(own) < 8 * STEEPEST
 
 
 def test_what_is_measured_is_never_left_out(noisy):

@@ -1,0 +1,105 @@
+"""Further stages of a fit, against exact solutions."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import epinn
+from epinn.derivatives.staged import first_stage, last_stage, needs_double
+from epinn.errors import InputError
+
+pytestmark = pytest.mark.usefixtures("quick_compile")
+
+BRIEF = {"hidden": (16, 16), "epochs": 400, "newton": 0, "restarts": 0}
+GRID = np.linspace(0, 200, 101)
+EXACT = 300 + 40 * np.sin(GRID / 40) + GRID / 10  # in double precision
+
+
+def rod(**options):
+    """Temperatures in kelvin along a rod of 200 mm that loses heat by radiation; the source makes the solution known."""
+
+    def temperature(x):
+        return 300 + 40 * jnp.sin(x / 40) + x / 10
+
+    return epinn.Problem(
+        domain=epinn.Box(x=(0, 200)),
+        equation=lambda T, x: T.xx + jnp.sin(x / 40) / 40 - 1e-12 * (T**4 - temperature(x) ** 4),
+        fields=("T",),
+        boundary=epinn.Dirichlet(temperature, **options),
+        exact=lambda p: temperature(p.x),
+    )
+
+
+def error(pinn):
+    return np.sqrt(np.mean((np.asarray(pinn(GRID))[:, 0] - EXACT) ** 2)) / np.std(EXACT)
+
+
+@pytest.fixture(scope="module", params=[True, False], ids=["hard", "soft"])
+def both(request):
+    """A network that was hardly trained, and the same with a second stage."""
+    problem = rod(hard=request.param)
+    return problem, *(epinn.fit(problem, key=0, base=epinn.Base(**BRIEF, stages=stages)) for stages in (1, 2))
+
+
+@pytest.mark.slow
+def test_a_stage_removes_nearly_all_of_the_error(both):
+    _, one, two = both
+    assert error(one) > 1e-4
+    assert error(two) < 2e-6
+    assert not two.warnings
+    assert "and a stage of" in repr(two)
+
+
+@pytest.mark.slow
+def test_the_band_knows_what_is_left(both):
+    _, _, two = both
+    band = epinn.attach(two)
+    found = band.predict(GRID)
+    assert found.mean.dtype == np.float64
+    rounded = 3e-7 * np.std(EXACT)  # what is given at the ends, and has no band
+    assert np.mean(np.abs(found.mean - EXACT) <= 2 * found.std + rounded) > 0.9
+    assert np.max(found.std) < 1e-4 * np.std(EXACT)
+    assert band.verdict.word == "trustworthy"
+    assert "the last stage of the network left" in str(band.verdict)
+
+
+@pytest.mark.slow
+def test_a_stage_is_stored(both, tmp_path):
+    problem, _, two = both
+    band = epinn.attach(two)
+    band.save(tmp_path / "band")
+    again = epinn.load(tmp_path / "band", problem)
+    np.testing.assert_array_equal(again.predict(GRID).mean, band.predict(GRID).mean)
+
+
+@pytest.mark.slow
+def test_methods_that_move_weights_see_the_first_stage(both):
+    _, one, two = both
+    first = two.first_stage()
+    assert last_stage(two.solution.network) is not None
+    assert last_stage(first.solution.network) is None
+    assert needs_double(two.solution)
+    assert not needs_double(first.solution)
+    np.testing.assert_array_equal(first(GRID), one(GRID))
+    assert first.sigmas == pytest.approx(one.sigmas, rel=0.5)
+
+
+def test_a_network_that_has_one_stage_is_its_first():
+    network = epinn.Base(hidden=(4,)).network(rod(), jax.random.key(0))
+    assert first_stage(network) is network
+
+
+@pytest.mark.slow
+def test_what_units_cannot_say_is_left_as_it_was():
+    """A front of which a network that has learned nothing shows nothing."""
+    problem = epinn.Problem(
+        domain=epinn.Box(x=(-1, 1)), equation=lambda u: 1e-3 * u.xx - u * u.x, boundary=epinn.Dirichlet(lambda x: -x)
+    )
+    pinn = epinn.fit(problem, key=0, base=epinn.Base(hidden=(4,), epochs=1, newton=0, restarts=0, stages=2))
+    assert last_stage(pinn.solution.network) is None
+
+
+def test_there_are_not_many_stages():
+    with pytest.raises(InputError, match="between 1 and 5"):
+        epinn.Base(stages=0)
