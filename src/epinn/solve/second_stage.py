@@ -24,20 +24,28 @@ from .seeds import Keys, stack
 
 STEPS = 8  # of a stage, at most; it ends when they bring little
 KEPT = 0.05  # of the residuals: a stage that leaves more of them is not kept
+CANNOT_BE = (
+    "no further stage: that needs conditions that hold exactly, no unknown parameters, fields of all coordinates, and memory."
+)
 LEAST = 1e-12  # least tolerance, in parts of the size of a condition's terms
 
 
 def with_further_stages(pinns: list[Pinn], keys: Keys, number: int, progress: Progress) -> list[Pinn]:
     """Fits with up to so many stages added to them, for as long as there is something to add."""
     for i in range(number):
-        if any(pinn.failure is not None for pinn in pinns) or not can_be_estimated(pinns):
+        if any(pinn.failure is not None for pinn in pinns):
             break
+        if not can_be_estimated(pinns):
+            progress.note(CANNOT_BE)
+            break
+        progress(f"stage {i + 2}", 0, 1, {})
         started = time.perf_counter()
         found = estimates(pinns, fold_in(keys, i), steps=STEPS)
         seconds = (time.perf_counter() - started) / len(pinns)
         kept = [float(left) < KEPT for left in found.left]
         progress(f"stage {i + 2}", 1, 1, {"left of the residuals": float(np.max(found.left))})
         if not all(kept):  # seeds that run together have networks alike
+            progress.note(f"a further stage would leave {np.max(found.left):.2g} of the residuals, so the fit stays as it was.")
             break
         pinns = [_with_stage(pinn, _of(found, seed), seconds) for seed, pinn in enumerate(pinns)]
     return pinns

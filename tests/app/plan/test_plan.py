@@ -50,7 +50,7 @@ def results(plan, pinns):
     return list(attach_method(plan, "dropout", pinns, Progress()))
 
 
-@pytest.mark.parametrize("name", ["fast", "paper"])
+@pytest.mark.parametrize("name", ["fast", "accurate", "paper"])
 def test_a_plan_comes_back_from_its_description_in_json(name):
     settings = preset(name, "poisson2d-nonlinear").changed({"base.hidden": (7, 5), "points.collocation": 64})
     plan = Plan(find("poisson2d-nonlinear"), ("hmc", "epinet"), (0.3,), (4, 5), settings, {"boundary": 0.1})

@@ -23,7 +23,9 @@ Problem = Annotated[
     str, typer.Argument(help="A shipped problem (see `epinn problems`), path/to/file.toml, or path/to/file.py:name.")
 ]
 Seeds = Annotated[int, typer.Option(min=1, help="How many seeds to run together.")]
-Preset = Annotated[str, typer.Option(help="fast, or paper for the paper's settings.")]
+Preset = Annotated[
+    str, typer.Option(help="fast; accurate, to double precision where it can; or paper, for the paper's settings.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print the records as JSON on standard output, and nothing else there.")]
 Folder = Annotated[Path, typer.Argument(parser=_folder, metavar="FOLDER", help="A run folder.")]
 OUT = typer.Option(parser=_folder, metavar="FOLDER", help="Folder for the results; by default a new one under runs/.")
