@@ -65,6 +65,23 @@ def test_the_band_knows_what_is_left(both):
 
 
 @pytest.mark.slow
+def test_a_network_is_corrected_when_a_band_is_attached(both):
+    _, one, _ = both
+    band = epinn.attach(one, correct=True)
+    assert np.sqrt(np.mean((band.predict(GRID).mean - EXACT) ** 2)) < 2e-6 * np.std(EXACT)
+
+
+def test_a_network_beside_noise_is_not_corrected():
+    problem = epinn.Problem(
+        epinn.Box(x=(0, 1)), lambda u: u.xx - 1, boundary=epinn.Dirichlet(0.0), data=epinn.Data([0.5], [0.1], sigma=0.1)
+    )
+    pinn = epinn.fit(problem, base=epinn.Base(hidden=(4,), epochs=1, newton=0, restarts=0, stages=2))
+    assert last_stage(pinn.solution.network) is None
+    with pytest.warns(epinn.EpinnWarning, match="not corrected: that needs conditions that hold exactly"):
+        epinn.attach(pinn, method="dropout", correct=True)
+
+
+@pytest.mark.slow
 def test_a_stage_is_stored(both, tmp_path):
     problem, _, two = both
     band = epinn.attach(two)

@@ -7,12 +7,13 @@ from typing import Any
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
-from ..errors import Diverged, InputError
+from ..errors import Diverged, InputError, warn
 from ..interop import adopt
 from ..posterior.posterior import Posterior
 from ..problem.problem import Problem, as_key
 from ..progress import Progress
 from ..solve.pinn import Pinn
+from ..solve.second_stage import KEPT, NEEDED, with_further_stages
 from .method import Method, check
 from .registry import configured
 
@@ -48,6 +49,15 @@ def prepared(
         same = problem.same_as(pinn.problem)
         pinn = dataclasses.replace(pinn, problem=problem) if same else pinn.facing(problem)
     return pinn
+
+
+def corrected(pinn: Pinn, *, key: PRNGKeyArray | int, progress: Progress | None) -> Pinn:
+    """A PINN with what it is wrong by added to it; a warning where that cannot be."""
+    listener = progress or Progress()
+    (found,) = with_further_stages([pinn], jnp.stack([as_key(key)]), 1, listener)
+    if found is pinn:
+        warn([f"the network was not corrected: that needs {NEEDED}, and has to leave less than {KEPT:g} of its residuals."])
+    return found
 
 
 def attach_prepared(pinn: Pinn, method: Method, *, key: PRNGKeyArray | int, progress: Progress | None) -> Posterior:

@@ -24,9 +24,7 @@ from .seeds import Keys, stack
 
 STEPS = 8  # of a stage, at most; it ends when they bring little
 KEPT = 0.05  # of the residuals: a stage that leaves more of them is not kept
-CANNOT_BE = (
-    "no further stage: that needs conditions that hold exactly, no unknown parameters, fields of all coordinates, and memory."
-)
+NEEDED = "conditions that hold exactly, no unknown parameters, fields of all coordinates, and memory"
 LEAST = 1e-12  # least tolerance, in parts of the size of a condition's terms
 
 
@@ -36,7 +34,7 @@ def with_further_stages(pinns: list[Pinn], keys: Keys, number: int, progress: Pr
         if any(pinn.failure is not None for pinn in pinns):
             break
         if not can_be_estimated(pinns):
-            progress.note(CANNOT_BE)
+            progress.note(f"no further stage: that needs {NEEDED}.")
             break
         progress(f"stage {i + 2}", 0, 1, {})
         started = time.perf_counter()

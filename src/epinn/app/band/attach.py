@@ -7,7 +7,7 @@ from jaxtyping import PRNGKeyArray
 
 from ...errors import warn
 from ...methods import configured
-from ...methods.attach import attach_prepared, prepared
+from ...methods.attach import attach_prepared, corrected, prepared
 from ...methods.method import Method
 from ...problem.problem import Problem
 from ...progress import Progress
@@ -28,6 +28,7 @@ def attach(
     architecture: Any = None,
     trust_file: bool = False,
     unknowns: Mapping[str, float] | None = None,
+    correct: bool = False,
 ) -> Band:
     """Give a trained network error bars.
 
@@ -38,8 +39,9 @@ def attach(
 
     `method` is a name (see `epinn methods`), whose `settings` may be changed, `attach(pinn, method="hmc", settings={"samples":
     1000})`, or an object such as `epinn.HmcMethod(samples=1000)`. The same `key` gives the same band. A problem that is too
-    large for the method is refused at once. What makes the band less trustworthy is in its `warnings`, and an `EpinnWarning`
-    each.
+    large for the method is refused at once. With `correct`, what the network is wrong by is estimated from its residuals and
+    added to it first, where all conditions are exact and that leaves next to nothing of them (a second stage, see `Base`).
+    What makes the band less trustworthy is in its `warnings`, and an `EpinnWarning` each.
     """
     chosen = configured(method, settings)
     pinn = prepared(
@@ -53,6 +55,8 @@ def attach(
         trust_file=trust_file,
         unknowns=unknowns,
     )
+    if correct:
+        pinn = corrected(pinn, key=key, progress=progress)
     posterior = attach_prepared(pinn, chosen, key=key, progress=progress)
     warn(posterior.warnings)
     return Band(posterior, pinn, chosen, key)

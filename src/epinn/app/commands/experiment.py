@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from ..store.run_folder import RunFolder
 
 
+CORRECTED = {"base.stages": "2"}
+
+
 def fail(message: str, code: int) -> NoReturn:
     """One line on standard error, and the end."""
     sys.stderr.write(f"epinn: {message}\n")
@@ -36,13 +39,13 @@ def plan_of(
     from ..plan.settings import numbers, parse
     from ..plan.source import find
 
-    source = find(problem)
+    source, chosen = find(problem), parse(request.set_ or [])
     plan = Plan(
         source=source,
         methods=_method_names(request.method),
         noises=(source.default_noise() if request.noise is None else request.noise,),
         seeds=request.seeds(seeds),
-        settings=preset(request.preset, problem).changed(parse(request.set_ or [])),
+        settings=preset(request.preset, problem).changed({**CORRECTED, **chosen} if request.correct else chosen),
         disturb=numbers(request.sigma or [], "--sigma", "equation=0.1"),
         origin=origin,
     )

@@ -48,6 +48,9 @@ class Request:
     set_: Annotated[
         list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Change a setting, as in base.epochs=5000.")
     ] = None
+    correct: Annotated[
+        bool, typer.Option("--correct", help="Add to the network what it is wrong by, where that can be found: base.stages=2.")
+    ] = False
     out: Annotated[Path | None, OUT] = None
     json: Json = False
 

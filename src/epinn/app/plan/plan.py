@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jaxtyping import PRNGKeyArray
 
@@ -24,6 +25,7 @@ from ...problem.problem import Problem, as_key
 from ...progress import Progress
 from ...solve.fit import fit_seeds
 from ...solve.pinn import Pinn
+from ...solve.second_stage import with_further_stages
 from .origin import Origin
 from .plain import digest
 from .presets import preset
@@ -165,11 +167,13 @@ def fit_base(plan: Plan, progress: Progress, *, sees_data: bool = True, epochs: 
     PINNs still have all conditions for the methods. A network that was trained elsewhere is taken as it is.
     """
     if plan.origin is not None:
-        return [plan.origin.pinn(problem, plan.settings.base) for problem in plan.problems()]
+        pinns = [plan.origin.pinn(problem, plan.settings.base) for problem in plan.problems()]
+        further = plan.settings.base.stages - 1 if epochs is None else 0
+        return with_further_stages(pinns, jnp.stack([_key(case.seed, 1) for case in plan.cases]), further, progress)
     base = (
         plan.settings.base
         if epochs is None
-        else dataclasses.replace(plan.settings.base, epochs=epochs, polish=0, newton=0, restarts=0)
+        else dataclasses.replace(plan.settings.base, epochs=epochs, polish=0, newton=0, restarts=0, stages=1)
     )
     problems = plan.problems()
     shown = problems if sees_data else [dataclasses.replace(p, data=()) for p in problems[: len(plan.seeds)]]
