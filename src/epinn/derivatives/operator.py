@@ -169,7 +169,13 @@ def _arguments(function: Any, known: set[str]) -> tuple[tuple[str, ...], int]:
     """The names that a function asks for, and how many of them can only be given by position."""
     if not callable(function):
         raise InputError(f"an operator must be a function of fields and coordinates, not {shown(function)}.")
-    parameters = [p for p in inspect.signature(function).parameters.values() if p.default is p.empty]
+    try:
+        signature = inspect.signature(function)
+    except ValueError:  # some that are written in C
+        raise InputError(
+            f"{_describe(function)} does not say what its arguments are; put it into a function that does."
+        ) from None
+    parameters = [p for p in signature.parameters.values() if p.default is p.empty]
     wanted = [p for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
     for parameter in wanted:
         if parameter.name not in known:

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Key, PRNGKeyArray
 
+from ..arguments import number
 from ..derivatives.compiled import runs_once
 from ..derivatives.composed import Parts, Pieces
 from ..derivatives.network import MLP, AbstractNetwork, Encoding, Frozen, Solution, check_architecture
@@ -24,6 +25,8 @@ from .optimise.adam import Descent
 from .seeds import Keys, over_seeds, stack, unstack
 
 DEPTH, WIDTH, NARROWEST = 3, 32, 12  # of networks that the user leaves to us
+ALWAYS = ("fourier", "fourier_scale", "output_scale", "epochs", "learning_rate", "polish", "newton", "restarts", "prior")
+NUMBERS = (*ALWAYS, "newton_work", "tolerance")  # which may be left to us
 WORK = {"cpu": 1e12}  # operations of Gauss-Newton; a hundred times as many elsewhere
 
 
@@ -66,7 +69,10 @@ class Base:
     hard: bool = True
 
     def __post_init__(self) -> None:
-        check_architecture(self.hidden or (), self.activation, self.initialisation)
+        check_architecture(() if self.hidden is None else self.hidden, self.activation, self.initialisation)
+        for name in NUMBERS:
+            if getattr(self, name) is not None or name in ALWAYS:
+                number(getattr(self, name), f"base.{name}")
         for name in ("fourier", "polish", "newton", "newton_work", "restarts"):
             if not 0 <= (getattr(self, name) or 0) < math.inf:
                 raise InputError(f"base.{name} must be a finite number, and not negative.")

@@ -9,11 +9,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ...errors import InputError
+from ...errors import InputError, one_line
 from ..torch.source import import_torch
 
 NESTED = ("model_state_dict", "state_dict", "model")  # where checkpoints of DeepXDE, Lightning and others keep their weights
 LEGACY_PICKLES = 4  # in a file of PyTorch's before 1.6: magic number, version, machine, content; then come the numbers
+MOST_UNPACKED, SMALL = 10, 2**20  # how many times as large an archive may get; bytes of one that may get that large in any case
 ARCHIVE = b"PK\x03\x04"  # how a zip archive begins; its list of contents is at the end
 
 
@@ -31,8 +32,8 @@ def read(path: Path, trust_file: bool) -> Any:
     except Exception as error:  # whatever is thrown at a damaged file
         if isinstance(error, pickle.UnpicklingError) and not trust_file and _holds_whole_pickle(path):
             raise _refusal(path, "pickled Python objects") from None
-        reason = (str(error).splitlines() or [""])[0].partition(". ")[0]
-        raise _damaged(path, f"{type(error).__name__}: {reason}" if reason else type(error).__name__) from None
+        reason = one_line(error).partition(". ")[0]
+        raise _damaged(path, f"{type(error).__name__}: {reason}") from None
     return _weights_in(content, path) if isinstance(content, Mapping) else content
 
 
@@ -62,6 +63,13 @@ def _is_whole_archive(path: Path) -> bool:
         return False
 
 
+def refuse_bomb(path: Path, archive: zipfile.ZipFile) -> None:
+    """Refuse an archive that is far larger when it is unpacked. Numbers hardly get smaller, and PyTorch does not even try."""
+    size = sum(entry.file_size for entry in archive.infolist())
+    if size > MOST_UNPACKED * max(path.stat().st_size, SMALL):
+        raise InputError(f"{path} unpacks to {size / 2**20:,.0f} MB, far more than a network of its size: save it again.")
+
+
 def _damaged(path: Path, reason: str) -> InputError:
     return InputError(f"{path} is damaged, or no file of PyTorch's ({reason}): copy or save it again.")
 
@@ -70,8 +78,12 @@ def _risky_kind(path: Path) -> str | None:
     """What a file would run when it is opened, told from the names in its archive alone."""
     if not zipfile.is_zipfile(path):
         return None
-    with zipfile.ZipFile(path) as archive:
-        names = archive.namelist()
+    try:
+        with zipfile.ZipFile(path) as archive:
+            refuse_bomb(path, archive)
+            names = archive.namelist()
+    except zipfile.BadZipFile as error:
+        raise _damaged(path, one_line(error)) from None
     if any(re.search(r"(^|/)code/", name) or name.endswith("constants.pkl") for name in names) and path.suffix != ".pt2":
         return "a TorchScript program"
     is_exported = any(name.endswith(("archive_format", "serialized_exported_program.json")) for name in names)
