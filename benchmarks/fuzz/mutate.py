@@ -88,7 +88,7 @@ def _changed_somewhere(node: Any, random: Random) -> Any:
     if isinstance(node, list):
         place = random.randrange(len(node))
         if random.random() < 0.15:
-            return random.choice((node[:place] + node[place + 1 :], node + [node[place]], node * 3))
+            return random.choice((node[:place] + node[place + 1 :], [*node, node[place]], node * 3))
         return [_changed_somewhere(child, random) if i == place else child for i, child in enumerate(node)]
     name = random.choice(list(node))
     if random.random() < 0.25:

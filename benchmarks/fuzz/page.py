@@ -5,10 +5,10 @@ from typing import Any
 
 HEAD = """# Wrong input on purpose
 
-Examples of everything that epinn reads, changed at random: letters, numbers, bits, names, types, shapes, checksums made right
-again, links, archives that unpack to a gigabyte. An answer is fine if the input is accepted, or refused by an error of epinn's own
-with one line. A traceback, a crash of the process, no answer after {limit:g} seconds, a message of several lines or of more than
-{longest} characters, and {megabytes} MB more memory for one input are findings.
+Examples of everything that epinn reads, changed at random: letters, numbers, bits, names, types, shapes, checksums made
+right again, links, archives that unpack to gigabytes. An answer is fine if the input is accepted, or refused by an error of
+epinn's own with one line. A traceback, a crash of the process, no answer after {limit:g} seconds, a message of several lines
+or of more than {longest} characters, and {megabytes} MB more memory for one input are findings.
 
     {command}
 

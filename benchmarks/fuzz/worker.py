@@ -1,4 +1,4 @@
-"""Inputs of one kind in a process of its own, which may crash: where it is and what it has found is in a file at every moment."""
+"""Inputs of one kind in a process of its own, which may crash: where it is and what it has found is in a file."""
 
 import json
 import os

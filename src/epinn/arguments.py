@@ -12,7 +12,7 @@ from .errors import InputError, shown
 def is_number(value: Any) -> bool:
     """Whether a value is one finite real number, of Python, NumPy or JAX."""
     kind = getattr(getattr(value, "dtype", None), "kind", "f")
-    if isinstance(value, str | bytes | bool) or getattr(value, "ndim", 0) or kind not in "iuf" or np.ma.is_masked(value):
+    if isinstance(value, str | bytes | bool) or getattr(value, "ndim", 0) != 0 or kind not in "iuf" or np.ma.is_masked(value):
         return False
     try:
         return math.isfinite(value)

@@ -1,4 +1,4 @@
-"""Run folders: descriptions, records and arrays that were changed, with their checksums right; links, and things that are no files."""
+"""Run folders: what was changed with its checksum made right, links, and things that are no files."""
 
 import functools
 import json

@@ -28,7 +28,8 @@ HEAVY = (  # ONNX nodes that ask for more memory or time than there is
     "s = Constant <value_ints=[100000, 100000]> z = ConstantOfShape (s) y = Add (x, z)",
     "s = Constant <value_ints=[40000, 40000]> e = Expand (x, s) y = ReduceSum (e)",
     "s = Constant <value_ints=[30000, 30000]> e = Tile (x, s) y = ReduceSum (e)",
-    "a = Constant <value_float=0.0> b = Constant <value_float=1e12> c = Constant <value_float=1.0> r = Range (a, b, c) y = Add (x, r)",
+    "a = Constant <value_float=0.0> b = Constant <value_float=1e12> c = Constant <value_float=1.0> "
+    "r = Range (a, b, c) y = Add (x, r)",
     "p = Constant <value_ints=[0, 9999999, 0, 9999999]> y = Pad (x, p)",
     "a = Concat <axis=1> (x, x) "
     + " ".join(f"a{i + 1} = Concat <axis=1> (a{i or ''}, a{i or ''})" for i in range(34))

@@ -33,6 +33,7 @@ from .sameness import same_value
 from .shorthand import Slot, Unknown, as_conditions, as_unknown, named
 
 SUMMARY_GRID = {1: 101, 2: 33, 3: 17}  # points along each coordinate when a field is averaged
+LARGEST_SEED = 2**32 - 1  # JAX makes a key of 32 bits without double precision
 SLOTS: tuple[Slot, ...] = get_args(Slot)
 
 
@@ -306,7 +307,13 @@ def _is_held_out(condition: Condition) -> bool:
 
 def as_key(key: PRNGKeyArray | int | np.integer[Any]) -> PRNGKeyArray:
     """A random key from a seed."""
-    return jax.random.key(key) if isinstance(key, int | np.integer) else key
+    if not isinstance(key, int | np.integer):
+        if not isinstance(key, jax.Array):
+            raise InputError(f"a key is a whole number, or what jax.random.key makes of one, not {shown(key)}.")
+        return key
+    if not -LARGEST_SEED <= key <= LARGEST_SEED:
+        raise InputError(f"a seed is at most {LARGEST_SEED}, unlike {shown(int(key))}.")
+    return jax.random.key(key)
 
 
 def _starts(unknowns: Mapping[str, Unknown]) -> dict[str, Unknown]:

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import InputError, one_line
+from ..archive import refuse_bomb
 from ..torch.source import import_torch
 
 NESTED = ("model_state_dict", "state_dict", "model")  # where checkpoints of DeepXDE, Lightning and others keep their weights
 LEGACY_PICKLES = 4  # in a file of PyTorch's before 1.6: magic number, version, machine, content; then come the numbers
-MOST_UNPACKED, SMALL = 10, 2**20  # how many times as large an archive may get; bytes of one that may get that large in any case
 ARCHIVE = b"PK\x03\x04"  # how a zip archive begins; its list of contents is at the end
 
 
@@ -61,13 +61,6 @@ def _is_whole_archive(path: Path) -> bool:
             return min((entry.header_offset for entry in archive.infolist()), default=-1) == 0
     except zipfile.BadZipFile:
         return False
-
-
-def refuse_bomb(path: Path, archive: zipfile.ZipFile) -> None:
-    """Refuse an archive that is far larger when it is unpacked. Numbers hardly get smaller, and PyTorch does not even try."""
-    size = sum(entry.file_size for entry in archive.infolist())
-    if size > MOST_UNPACKED * max(path.stat().st_size, SMALL):
-        raise InputError(f"{path} unpacks to {size / 2**20:,.0f} MB, far more than a network of its size: save it again.")
 
 
 def _damaged(path: Path, reason: str) -> InputError:

@@ -189,7 +189,7 @@ def _computed(node: Any, inputs: list[Any], opsets: Any) -> list[np.ndarray]:
 
 
 def _refuse_large_constant(node: Any, inputs: list[Any]) -> None:
-    """Refuse constants that a few numbers ask for, before they are made: what goes into these operators says how large it gets."""
+    """Refuse constants that a few numbers ask for, before they are made: the inputs say how large they get."""
     numbers = [np.ravel(value).astype(float) for value in inputs if value is not None and np.asarray(value).dtype.kind in "iuf"]
     match node.op_type:
         case "ConstantOfShape" | "Expand" if numbers:

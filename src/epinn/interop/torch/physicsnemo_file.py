@@ -13,7 +13,7 @@ from torch import nn
 from torch.nn import functional
 
 from ...errors import InputError, unknown_name
-from ..files.torch_file import refuse_bomb
+from ..archive import refuse_bomb
 
 ACTIVATIONS: dict[str, Any] = {
     "identity": lambda x: x,
