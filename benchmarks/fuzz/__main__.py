@@ -81,7 +81,7 @@ def main() -> None:
     parser.add_argument("--inputs", type=int, default=100_000, help="in all; every kind has its share")
     parser.add_argument("--kinds", nargs="*", choices=list(KINDS), default=list(KINDS))
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--limit", type=float, default=10.0, help="seconds for one input")
+    parser.add_argument("--limit", type=float, default=20.0, help="seconds for one input")
     parser.add_argument("--replay", type=int, help="the number of one input, of one kind, to be tried alone")
     parser.add_argument("--out", type=Path, default=OUT)
     for hidden, kind in (("--worker", str), ("--begin", int), ("--end", int), ("--log", Path)):

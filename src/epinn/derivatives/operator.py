@@ -20,6 +20,7 @@ from jaxtyping import Array, Float, Num
 from ..errors import EpinnError, InputError, shown, unknown_name
 from .jet import Jet, MultiIndex, lower_closure
 from .quantity import Read, Run, value_of
+from .recurring import recurring
 
 
 class Names(eqx.Module):
@@ -69,7 +70,7 @@ class Operator(eqx.Module):
     flux: int | None = eqx.field(static=True)  # the expression that is meant instead of the whole: K * h.x of (K * h.x).x
 
     def __init__(self, function: Any, names: Names, given: tuple[str, ...] = (), flux: int | None = None):
-        self.function, self.names, self.given, self.flux = function, names, given, flux
+        self.function, self.names, self.given, self.flux = recurring(function), names, given, flux
         scalars = (*names.coordinates, *names.unknowns, *given)
         self.arguments, self.positional = _arguments(function, {*names.fields, *scalars, *POINT})
         try:

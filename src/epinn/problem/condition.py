@@ -48,7 +48,7 @@ class Condition(ABC):
         text(self.name, "the name of a condition", "inlet")
         for what in ("tolerance", "weight"):
             if getattr(self, what) is not None:
-                number(getattr(self, what), f"the {what} of {self.label}", positive=what == "tolerance")
+                number(getattr(self, what), f"the {what} of {self.label}")
 
     @property
     def label(self) -> str:
@@ -155,6 +155,8 @@ def _rows(target: Any, domain: Domain, points: Array, size: int, label: str, fac
 def _precision(condition: Condition, n: int) -> Precision:
     """What the condition says about the precision of its `n` targets, checked."""
     label, sigma, tolerance = condition.label, condition.sigma, condition.tolerance
+    if tolerance is not None and not tolerance > 0:
+        raise InputError(f"the tolerance of {label} must be positive, not {shown(tolerance)}.")
     if sigma is None:
         return Exact.up_to(tolerance)
     if isinstance(sigma, str):

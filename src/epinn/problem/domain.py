@@ -4,7 +4,7 @@ import functools
 import itertools
 import math
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, get_args
 
 import equinox as eqx
@@ -17,7 +17,7 @@ from ..arguments import is_number, text, whole
 from ..errors import InputError, shown, unknown_name
 from .region import TIME, Domain, Part, Placed
 
-MOST = 100_000_000  # points; more would fill the memory before anything is computed with them
+MOST = 10_000_000  # points; more would fill the memory before anything is computed with them
 CLEAR = 1e-5  # of the length of the domain: points of an equation keep so far away from breaks
 BESIDE = 3e-7  # of the length of the domain: so far from a break is next to it, some roundings away
 
@@ -266,9 +266,7 @@ def _mesh(axes: list[np.ndarray]) -> np.ndarray:
 def grid_counts(n: int, dimension: int) -> tuple[int, ...]:
     """How many points along each coordinate, as equal as `n` allows."""
     whole(n, "the number of points", 1)
-    divisors = [k for k in range(1, n + 1) if n % k == 0]
-    splits = [s for s in itertools.combinations_with_replacement(divisors, dimension) if math.prod(s) == n]
-    best = min(splits, key=lambda split: max(split) / min(split))
+    best = min(_products(n, dimension, 1), key=lambda split: max(split) / min(split))
     if max(best) > 4 * min(best):
         side = round(n ** (1 / dimension))
         raise InputError(
@@ -276,6 +274,16 @@ def grid_counts(n: int, dimension: int) -> tuple[int, ...]:
             f"sampling ({', '.join(SAMPLINGS[1:])})."
         )
     return best
+
+
+def _products(n: int, factors: int, least: int) -> Iterator[tuple[int, ...]]:
+    """All ways to write `n` as a product of so many factors, none below the one before it."""
+    if factors == 1:
+        yield (n,)
+        return
+    for k in range(least, round(n ** (1 / factors)) + 1):
+        if n % k == 0 and n // k >= k:
+            yield from ((k, *others) for others in _products(n // k, factors - 1, k))
 
 
 def sobol(n: int, dimension: int) -> Float[np.ndarray, "n d"]:
