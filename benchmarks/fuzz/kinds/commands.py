@@ -91,19 +91,21 @@ def _without_work() -> Iterator[None]:
 
 def _called(line: list[str], place: Path) -> None:
     """Call the command; its one line becomes an error again, and anything else that it says in place of one is none."""
-    said = io.StringIO()
+    said, shown = io.StringIO(), io.StringIO()
     before = os.getcwd()
     os.chdir(place)
     try:
         with (
             mock.patch.object(sys, "argv", ["epinn", *line]),
             _without_work(),
-            contextlib.redirect_stdout(io.StringIO()),
+            contextlib.redirect_stdout(shown),
             contextlib.redirect_stderr(said),
         ):
             main()
     except SystemExit as end:
-        if end.code in (1, 2):
+        if end.code in (1, 2) and not shown.getvalue().lstrip().startswith(
+            "Usage"
+        ):  # a command without arguments shows its help
             lines = [one for one in said.getvalue().splitlines() if not one.startswith("note: ")]
             raise InputError("\n".join(lines)) from None
     finally:

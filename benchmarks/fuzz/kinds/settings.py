@@ -1,12 +1,13 @@
 """Settings by name, as `--set` takes them, and numbers by name."""
 
+import functools
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
 from typing import Any
 
 from epinn.app.plan.presets import PRESETS, preset
-from epinn.app.plan.settings import defaults, numbers, parse
+from epinn.app.plan.settings import Settings, defaults, numbers, parse
 from epinn.app.plan.vocabulary import for_command_line
 
 from .. import mutate
@@ -64,4 +65,9 @@ def attempt(random: Random, place: Path) -> Callable[[], Any]:
         return lambda: numbers(chosen, "--sigma", "equation=0.1")
     if random.random() < 0.1:
         return lambda: for_command_line(chosen[0])
-    return lambda: preset(name, "burgers").changed(parse(chosen))
+    return lambda: _preset(name).changed(parse(chosen))
+
+
+@functools.cache
+def _preset(name: str) -> Settings:
+    return preset(name, "burgers")

@@ -24,8 +24,16 @@ def convert(path_or_model: Any, rules: Mapping[str, Rule] | None = None) -> Conv
 
     ONNX does not tell trained weights from other stored arrays: all of real numbers that are not single count as parameters.
     """
-    model = _inlined(_read(path_or_model))
-    table = {**ONNX, **(rules or {})}
+    model = _read(path_or_model)
+    try:
+        return _converted(_inlined(model), {**ONNX, **(rules or {})})
+    except InputError:
+        raise
+    except Exception as error:  # a file may be ONNX and no model: names that nothing has, types that do not exist
+        raise InputError(f"the ONNX model is damaged ({type(error).__name__}: {one_line(error)}): export it again.") from None
+
+
+def _converted(model: Any, table: Mapping[str, Rule]) -> Converted:
     _refuse_missing(model, table)
     name, own, rows, dimension = _only_input(model)
     arrays = {array.name: _onnx().numpy_helper.to_array(array) for array in model.graph.initializer}
