@@ -53,6 +53,7 @@ def unknown_name(what: str, name: str, known: Iterable[str]) -> InputError:
 
 def _listed(names: Sequence[str]) -> str:
     """Names one after the other, as many as a line can show."""
+    names = [name if len(name) <= QUOTED else f"{name[:QUOTED]}..." for name in names]
     most = len(names) if len(", ".join(names)) <= LONGEST_LIST else MANY
     return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "") or "none"
 
