@@ -47,12 +47,17 @@ def fits(number: int, seconds: float) -> dict[str, Any]:
         with contextlib.suppress(epinn.Diverged), _quiet():
             epinn.fit(_problem(done), key=done, base=base)
         done += 1
-        if done % max(1, number // 40) == 0 or done in (1, 10, 50):
+        if done % max(1, number // 40) == 0 or (done < 100 and done % 10 == 0) or done == 1:
             rows.append({"fits": done, "MiB": _resident() / MEBIBYTE, "maps": _maps(), "seconds": time.monotonic() - started})
             print(rows[-1], flush=True)
     late = [row for row in rows if row["fits"] >= done / 4]
     growth = np.polyfit([row["fits"] for row in late], [row["MiB"] for row in late], 1)[0] if len(late) > 2 else np.nan
-    return {"fits": done, "rows": rows, "KiB_per_fit": 1024 * float(growth), "seconds": time.monotonic() - started}
+    return {
+        "fits": done,
+        "rows": rows,
+        "KiB_per_fit": None if np.isnan(growth) else 1024 * float(growth),
+        "seconds": time.monotonic() - started,
+    }
 
 
 def _problem(i: int) -> Any:
