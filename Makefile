@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: setup demo test test-all lint bench faults browser clean
+.PHONY: setup demo test test-all lint bench faults fuzz endurance browser clean
 
 setup: .venv/developer  ## an environment with epinn and the tools to work on it
 
@@ -62,6 +62,14 @@ bench: .venv/user $(PEERS)/installed  ## speed against PyTorch, DeepXDE and jinn
 
 faults: .venv/user  ## kills, damaged files and full disks on purpose, 50 and 200 of each; hours, see docs/results/faults
 	$(BIN)/python -m benchmarks.faults
+
+fuzz: .venv/developer  ## 100,000 wrong inputs of eight kinds, see docs/results/fuzz; with onnx and torch where they are installed
+	$(BIN)/python -m benchmarks.fuzz
+
+endurance: .venv/user  ## 2,000 fits in one process, 200 runs of four processes in one tree, what checkpoints cost
+	$(BIN)/python -m benchmarks.endurance fits
+	$(BIN)/python -m benchmarks.endurance tree
+	$(BIN)/python -m benchmarks.endurance cost
 
 clean:
 	rm -rf .venv .venv-interop .venv-peers build dist .pytest_cache .mypy_cache .ruff_cache

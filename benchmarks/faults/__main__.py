@@ -3,6 +3,7 @@
 import argparse
 import contextlib
 import json
+import os
 import shlex
 import shutil
 import subprocess
@@ -22,10 +23,10 @@ from benchmarks.machine import describe, save
 from .damage import detected
 from .page import write
 from .same import differences
-from .work import Work, finish, flipped, killed, resume, timed, works
+from .work import COMMAND, LONGEST, Work, environment, finish, flipped, killed, resume, timed, works
 
 OUT = Path("docs/results/faults")
-KINDS = ("training", "sampling", "study")
+KINDS = ("training", "gauss-newton", "ensemble", "windows", "sampling", "study")
 READ_BACK = (".json", ".safetensors", ".png")
 NOT_READ = ("calibration.json", "calibration.png")  # written for people
 
@@ -99,6 +100,44 @@ def full(work: Work, number: int, place: Path, generator: np.random.Generator) -
         yield _after_full(work, f"{work.name}, after {after} files", done, folder, place)
 
 
+def read_only(work: Work, place: Path) -> Iterator[dict[str, Any]]:
+    """A user without the right to write begins a run, and goes on with one of somebody else's; root may write everywhere, so
+    the command runs as nobody, where there is such a user."""
+    if not shutil.which("setpriv") or os.geteuid() != 0:
+        return
+    whole, theirs = place / f"{work.name}-whole", place / "theirs"
+    shutil.copytree(whole, theirs)
+    for path in (place, place / "cache", theirs):
+        path.chmod(0o755)
+    before = sorted((path.name, path.read_bytes()) for path in theirs.iterdir() if path.is_file())
+    nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "env", "HOME=/nonexistent"]
+    asked = {
+        "a new run in a read-only folder": work.command(theirs / "new"),
+        "resume in one": [*COMMAND, "resume", str(theirs)],
+    }
+    for when, command in asked.items():
+        done = finish([*nobody, *command], place / "cache")
+        errors = [line.replace(f"{place}/", "") for line in done.stderr.splitlines() if line.startswith("epinn: ")]
+        after = sorted((path.name, path.read_bytes()) for path in theirs.iterdir() if path.is_file())
+        row = {"when": f"{work.name}, {when}", "code": done.returncode, "said": errors, "same": before == after}
+        print(row, flush=True)
+        yield row | {"one_line": "Traceback" not in done.stderr and len(errors) == 1}
+
+
+def at_once(work: Work, place: Path) -> dict[str, Any]:
+    """Two processes begin the same run in one folder: one does it, the other is told so."""
+    folder = place / f"{work.name}-twice"
+    quiet = {"env": environment(place / "cache"), "stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True}
+    both = [subprocess.Popen(work.command(folder), **quiet) for _ in range(2)]
+    said = [process.communicate(timeout=LONGEST)[1] for process in both]
+    codes = sorted(process.returncode for process in both)
+    told = [line.replace(f"{place}/", "") for text in said for line in text.splitlines() if line.startswith("epinn: ")]
+    row = {"when": f"{work.name}, two processes at once", "code": codes, "said": told}
+    row["same"] = not differences(place / f"{work.name}-whole", folder)
+    print(row, flush=True)
+    return row | {"one_line": len(told) == 1 and not any("Traceback" in text for text in said)}
+
+
 def really_full(work: Work, kibibytes: int, place: Path) -> Iterator[dict[str, Any]]:
     """The same on a disk that is that small, where one may be mounted."""
     with small_disk(place / "disk", kibibytes) as disk:
@@ -143,13 +182,14 @@ def main() -> None:
     parser.add_argument("--samples", type=int, default=2_000, help="of a chain")
     parser.add_argument("--redraws", type=int, default=4, help="of a study")
     parser.add_argument("--work", nargs="*", choices=KINDS, default=KINDS)
+    parser.add_argument("--no-others", dest="others", action="store_false", help="kills alone")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, default=OUT)
     options = parser.parse_args()
     started, generator = time.monotonic(), np.random.default_rng(options.seed)
     known = {work.name: work for work in works(options.epochs, options.samples, options.redraws)}
     chosen = [known[name] for name in options.work]
-    found: dict[str, Any] = {"kills": [], "damage": [], "commands": [], "full": []}
+    found: dict[str, Any] = {"kills": [], "damage": [], "commands": [], "full": [], "others": []}
     command = shlex.join(["python", "-m", "benchmarks.faults", *sys.argv[1:]])
     found["about"] = {"command": command, "machine": describe(), "epinn": epinn.__version__, "jax": version("jax")}
     found["options"] = json.loads(json.dumps(vars(options), default=str))
@@ -164,6 +204,11 @@ def main() -> None:
         for work in chosen:
             found["kills"].append(kills(work, options.kills, place, generator))
             keep()
+            if not options.others:
+                continue
+            if work.arguments[0] == "run":
+                found["others"] += [*read_only(work, place), at_once(work, place)]
+                keep()
             seconds = found["kills"][-1]["seconds"]
             for part, rows in (
                 ("damage", damage(work, place, seconds, options.places, generator)),

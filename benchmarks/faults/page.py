@@ -17,7 +17,9 @@ number of files, or really full (a small tmpfs); then there is room again, and t
 
 def write(found: dict[str, Any], folder: Path) -> None:
     head = HEAD.format(**found["about"], minutes=found["seconds"] / 60)
-    (folder / "README.md").write_text("\n".join([head, *_kills(found["kills"]), *_damage(found), *_full(found["full"])]))
+    (folder / "README.md").write_text(
+        "\n".join([head, *_kills(found["kills"]), *_damage(found), *_full(found["full"]), *_others(found["others"])])
+    )
 
 
 def _kills(rows: list[dict[str, Any]]) -> list[str]:
@@ -50,4 +52,13 @@ def _full(rows: list[dict[str, Any]]) -> list[str]:
     yes = {True: "yes", False: "no"}
     for row in rows:
         lines.append(f"| {row['when']} | {row['code']} | {yes[row['one_line']]} | {row['half']} | {yes[row['same']]} |")
+    return [*lines, ""]
+
+
+def _others(rows: list[dict[str, Any]]) -> list[str]:
+    if not rows:
+        return []
+    lines = ["| fault | exit code | one line | nothing lost or changed |", "|---|---|---|---|"]
+    yes = {True: "yes", False: "no"}
+    lines += [f"| {row['when']} | {row['code']} | {yes[row['one_line']]} | {yes[row['same']]} |" for row in rows]
     return [*lines, ""]

@@ -1,8 +1,10 @@
 """The real command in processes of its own, and the work that is disturbed: a training, a sampling, a study."""
 
+import functools
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +21,12 @@ SMALL = (
     "laplace.samples=20",
     "compute.checkpoint=0.2",
 )
+OSCILLATOR = """
+equation = "u.tt = -u"
+initial = [{ value = 1 }, { value = 0, order = 1 }]
+[domain]
+t = [0, 25]
+"""
 CALLED_ANEW = """
 import os, errno, stat, sys
 left, fsync = int(sys.argv.pop(1)), os.fsync
@@ -44,7 +52,15 @@ class Work:
 
     def command(self, folder: Path, full_after: int | None = None) -> list[str]:
         begin = COMMAND if full_after is None else (sys.executable, "-c", CALLED_ANEW, str(full_after))
-        return [*begin, *self.arguments, "--out", str(folder)]
+        return [*begin, *(one.replace("{oscillator}", str(_oscillator())) for one in self.arguments), "--out", str(folder)]
+
+
+@functools.cache
+def _oscillator() -> Path:
+    """A problem over a long time, which is solved in windows."""
+    path = Path(tempfile.mkdtemp(prefix="epinn-faults-")) / "oscillator.toml"
+    path.write_text(OSCILLATOR)
+    return path
 
 
 def works(epochs: int, samples: int, redraws: int) -> list[Work]:
@@ -52,10 +68,14 @@ def works(epochs: int, samples: int, redraws: int) -> list[Work]:
         return tuple(part for setting in (*SMALL, *more) for part in ("--set", setting))
 
     problem = ("poisson1d", "--noise", "0.1")
+    steps = ("base.epochs=200", "base.newton=200", "compute.checkpoint=0")
     chain = (f"hmc.samples={samples}", "hmc.burn_in=100", "hmc.start=trained", "hmc.precondition=false")
     short = epochs // 20
     return [
         Work("training", ("run", *problem, "--method", "laplace", *settings(f"base.epochs={epochs}"))),
+        Work("gauss-newton", ("run", *problem, "--method", "laplace", *settings(*steps))),
+        Work("ensemble", ("run", *problem, "--method", "ensemble", *settings("ensemble.members=4", *steps))),
+        Work("windows", ("run", "{oscillator}", "--method", "laplace", *settings(*steps))),
         Work("sampling", ("run", *problem, "--method", "hmc", *settings(f"base.epochs={short}", *chain))),
         Work(
             "study",

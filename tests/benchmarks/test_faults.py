@@ -64,9 +64,11 @@ def test_a_page_has_a_row_for_everything(tmp_path):
         "damage": [{"file": "training: run.json", "places": 5, "noticed": 5}],
         "commands": [{"file": "training: run.json", "told": True}],
         "full": [{"when": "training, after 2 files", "code": 1, "one_line": True, "half": 0, "same": True}],
+        "others": [{"when": "training, two processes at once", "code": [0, 2], "one_line": True, "same": True}],
     }
     write(found, tmp_path)
     page = (tmp_path / "README.md").read_text()
     for row in ("| training | 9 | 3 | 2 | kill 1: metrics.json |", "| training: run.json | 5 | 5 |", "| 1 | yes | 0 | yes |"):
         assert row in page
+    assert "| training, two processes at once | [0, 2] | yes | yes |" in page
     assert "1 of 1 times exit code 2" in page

@@ -476,3 +476,25 @@ def test_functions_that_are_numbers_on_their_whole_face_are_taken():
         Dirichlet(lambda t: t**0.5, on="x"),
     ]
     Problem(SPACETIME, conditions).channels(0)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [np.ma.masked_array([1.0, 2.0], [False, True]), np.array([1j, 2]), np.array(["2024", "2025"], "M8[s]"), [10**400, 1]],
+)
+def test_values_that_numpy_would_make_other_numbers_of_are_refused(values, rejects):
+    with rejects("data"):
+        Problem(domain=Box(x=(0, 1)), equation=lambda u: u.xx, data=Data([0.2, 0.4], values)).check()
+
+
+@pytest.mark.parametrize("make", [lambda n: Periodic("x", n), lambda n: Initial(0.0, order=n)])
+@pytest.mark.parametrize("order", [-1, 1.5, "1", 7, 10**9])
+def test_orders_have_limits(make, order, rejects):
+    with rejects("order"):
+        make(order)
+
+
+@pytest.mark.parametrize("name", ["tolerance", "weight", "name"])
+def test_options_of_a_wrong_type_are_refused(name, rejects):
+    with rejects(name):
+        Dirichlet(0.0, **{name: [1, 2]})

@@ -214,3 +214,19 @@ def test_points_have_the_precision_in_use(x64):
     assert BOX.points(8, "uniform", key=KEY).dtype == jnp.float64
     assert BOX.grid(2).dtype == jnp.float64
     assert BOX.faces("y")[1].points(4).dtype == jnp.float64
+
+
+def test_a_number_of_points_with_many_factors_is_split_at_once():
+    assert grid_counts(9_261_000, 3) == (210, 210, 210)
+
+
+@pytest.mark.parametrize("ends", [("0", "1"), (0, 1j), (0, None), 3, (0, 10**400), np.ones((2, 2))])
+def test_ends_that_are_no_numbers_are_refused(ends, rejects):
+    with rejects("interval", "x"):
+        Box(x=ends)
+
+
+@pytest.mark.parametrize("number", [0, 2.5, "3", 10**12])
+def test_numbers_of_points_have_limits(number, rejects):
+    with rejects("number", "points"):
+        Box(x=(0, 1)).grid(number)

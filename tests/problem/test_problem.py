@@ -402,3 +402,25 @@ def test_its_repr_is_one_line_that_says_what_it_is():
     data = epinn.Data(np.linspace(0, 1, 500), np.zeros(500), sigma=0.1)
     problem = Problem(domain=LINE, equation=laplace, boundary=0.0, data=data, name="bar")
     assert repr(problem) == "<Problem 'bar': u for x in (0, 1); equation, boundary, data (500)>"
+
+
+@pytest.mark.parametrize("seed", [2**32, -(2**32), 10**30])
+def test_seeds_that_jax_would_take_for_others_are_refused(seed, rejects):
+    with rejects("seed"):
+        as_key(seed)
+
+
+@pytest.mark.parametrize("key", ["0", 0.5, None, [1]])
+def test_what_is_no_key_is_refused(key, rejects):
+    with rejects("key"):
+        as_key(key)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("domain", (0, 1)), ("fields", [3]), ("fields", ["u v"]), ("positive", 3), ("unknowns", ["nu"]), ("unknowns", {3: 1.0}),
+     ("exact", 3.0), ("points", 16), ("name", 3)],
+)  # fmt: skip
+def test_parts_of_a_wrong_type_are_refused_by_name(name, value, rejects):
+    with rejects(name):
+        Problem(**{"domain": Box(x=(0, 1)), "equation": lambda u: u.xx, name: value})

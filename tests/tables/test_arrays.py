@@ -107,3 +107,14 @@ def test_damaged_files_are_one_line(tmp_path, rejects, name, content):
     (tmp_path / name).write_bytes(content)
     with rejects(name):
         read(tmp_path / name, WANTED)
+
+
+@pytest.mark.filterwarnings("error::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.parametrize("cut", [40, 600, 2000])
+def test_a_damaged_netcdf_file_is_refused_without_a_traceback_of_its_reader(cut, tmp_path, rejects):
+    path = tmp_path / "lab.nc"
+    xarray.Dataset({"T": ("x", np.ones(3))}, {"x": [0.1, 0.2, 0.3]}).to_netcdf(path, engine="h5netcdf")
+    content = path.read_bytes()
+    path.write_bytes(content[:cut] + bytes(64) + content[cut + 64 :])
+    with rejects("damaged"):
+        read(path, Wanted(("x",), ("T",)))

@@ -10,7 +10,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from ..errors import InputError, unknown_name
+from ..arguments import is_whole
+from ..errors import FEW, InputError, shown, unknown_name
 from .activation import ACTIVATIONS, Activation, cos
 from .jet import Jet, Value, activate, affine, join, opaque, positive
 from .memory import in_chunks
@@ -26,11 +27,13 @@ INITIALISATIONS: dict[str, Callable[..., Array]] = {
 
 def check_architecture(hidden: Sequence[int], activation: str = "tanh", initialisation: str = "xavier") -> None:
     """Refuse a network that cannot be made."""
-    if any(size < 1 for size in hidden):
-        raise InputError(f"hidden layers need at least one unit each, unlike {','.join(map(str, hidden))}.")
-    if activation not in ACTIVATIONS:
+    if not isinstance(hidden, list | tuple):
+        raise InputError(f"hidden layers are a list of their widths, as in hidden=(32, 32), not {shown(hidden)}.")
+    if not all(is_whole(size, 1) for size in hidden):
+        raise InputError(f"hidden layers need at least one unit each, unlike {','.join(map(shown, hidden[:FEW]))}.")
+    if not isinstance(activation, str) or activation not in ACTIVATIONS:
         raise unknown_name("activation", activation, ACTIVATIONS)
-    if initialisation not in INITIALISATIONS:
+    if not isinstance(initialisation, str) or initialisation not in INITIALISATIONS:
         raise unknown_name("initialisation", initialisation, INITIALISATIONS)
 
 

@@ -20,6 +20,7 @@ from jaxtyping import Array, Float, Num
 from ..errors import EpinnError, InputError, shown, unknown_name
 from .jet import Jet, MultiIndex, lower_closure
 from .quantity import Read, Run, value_of
+from .recurring import recurring
 
 
 class Names(eqx.Module):
@@ -69,7 +70,7 @@ class Operator(eqx.Module):
     flux: int | None = eqx.field(static=True)  # the expression that is meant instead of the whole: K * h.x of (K * h.x).x
 
     def __init__(self, function: Any, names: Names, given: tuple[str, ...] = (), flux: int | None = None):
-        self.function, self.names, self.given, self.flux = function, names, given, flux
+        self.function, self.names, self.given, self.flux = recurring(function), names, given, flux
         scalars = (*names.coordinates, *names.unknowns, *given)
         self.arguments, self.positional = _arguments(function, {*names.fields, *scalars, *POINT})
         try:
@@ -169,7 +170,13 @@ def _arguments(function: Any, known: set[str]) -> tuple[tuple[str, ...], int]:
     """The names that a function asks for, and how many of them can only be given by position."""
     if not callable(function):
         raise InputError(f"an operator must be a function of fields and coordinates, not {shown(function)}.")
-    parameters = [p for p in inspect.signature(function).parameters.values() if p.default is p.empty]
+    try:
+        signature = inspect.signature(function)
+    except ValueError:  # some that are written in C
+        raise InputError(
+            f"{_describe(function)} does not say what its arguments are; put it into a function that does."
+        ) from None
+    parameters = [p for p in signature.parameters.values() if p.default is p.empty]
     wanted = [p for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
     for parameter in wanted:
         if parameter.name not in known:

@@ -10,7 +10,7 @@ from jaxtyping import PRNGKeyArray
 
 from ..derivatives.network import AbstractNetwork, Solution
 from ..derivatives.units import Units
-from ..errors import InputError, unknown_name
+from ..errors import InputError, shown, unknown_name
 from ..problem.problem import Problem
 from ..solve.config import Base
 from ..solve.pinn import Pinn, estimated_channels
@@ -56,6 +56,8 @@ def adopt(
 
     **Returns:** a `Pinn` for `epinn.attach`. Its `warnings` say where the network is far from solving the problem.
     """
+    if not isinstance(problem, Problem):
+        raise InputError(f"a network belongs to an epinn.Problem, not to {shown(problem)}.")
     started = time.perf_counter()
     content = opened(model, architecture, trust_file, rules)
     if isinstance(content, DenseLayers) and problem.positive:

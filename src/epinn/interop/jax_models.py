@@ -170,7 +170,7 @@ def _convention(call: Callable[..., Any], dimension: int, fields: int, source: s
     for convention in CONVENTIONS:
         try:
             shape = jax.eval_shape(call, *convention.inputs(jnp.zeros((1, dimension)))).shape
-        except Exception:  # whatever somebody else's function raises when it is not called as it wants to be
+        except Exception:  # noqa: S112  # whatever somebody else's function raises when it is not called as it wants to be
             continue
         if int(np.prod(shape)) == fields:
             return convention

@@ -2,7 +2,7 @@
 
 from jaxtyping import PRNGKeyArray
 
-from ..errors import Diverged, warn
+from ..errors import Diverged, InputError, shown, warn
 from ..problem.problem import Problem
 from ..progress import Progress
 from ..solve.config import Base
@@ -28,6 +28,8 @@ def fit(
     it needs, is refused before the training. A PINN that has not found the solution says so in its `warnings`, and there is an
     `EpinnWarning`.
     """
+    if not isinstance(problem, Problem):
+        raise InputError(f"epinn.fit takes an epinn.Problem, not {shown(problem)}.")
     if method is not None:
         check(configured(method), problem, *base.size(problem))
     (pinn,) = fit_seeds([problem], keys=[key], base=base, weights=weights, progress=progress)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from ..errors import InputError
+from ..errors import InputError, shown
 from .bands import BANDS, changed, named
 from .conformal import ConformalMethod
 from .method import Method
@@ -20,5 +20,7 @@ def configured(method: str | Method, settings: Mapping[str, object] | None = Non
     if isinstance(method, str):
         method = named(method, METHODS)
     if not isinstance(method, Method):
-        raise InputError(f"a method is a name ({', '.join(METHODS)}) or one of epinn's methods, not {method!r}.")
+        raise InputError(f"a method is a name ({', '.join(METHODS)}) or one of epinn's methods, not {shown(method)}.")
+    if not isinstance(settings, Mapping | None):
+        raise InputError(f"settings are values by name, as in settings={{'samples': 1000}}, not {shown(settings)}.")
     return changed(method, settings or {})

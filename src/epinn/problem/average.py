@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from ..errors import InputError, shown, unknown_name
-from .checks import own_points
+from .checks import as_numbers, own_points
 from .region import Domain
 
 FEWEST, MOST = 4, 32  # places along a window: the fewest for a short one, the most for one as long as the domain
@@ -67,8 +67,8 @@ def _ends(over: Any, label: str, domain: Domain) -> dict[str, tuple[float, float
         if name not in domain.coordinates:
             raise unknown_name("coordinate", str(name), domain.coordinates)
         try:
-            pair = np.asarray((-0.5 * width, 0.5 * width) if np.ndim(width) == 0 else width, float)
-        except (TypeError, ValueError):
+            pair = as_numbers((-0.5 * width, 0.5 * width) if np.ndim(width) == 0 else width, "a window")
+        except (TypeError, ValueError, OverflowError):
             pair = np.zeros(0)
         if pair.shape != (2,) or not np.all(np.isfinite(pair)) or not pair[0] < pair[1]:
             raise InputError(

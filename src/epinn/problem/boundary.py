@@ -8,10 +8,11 @@ from typing import Any, ClassVar
 import numpy as np
 from jaxtyping import PRNGKeyArray
 
+from ..arguments import number, text, whole
 from ..errors import InputError, unknown_name
 from .channel import Channel, Kind
 from .checks import as_numbers, own_points
-from .condition import Condition, Sigma, Target, make_channel, of_field
+from .condition import HIGHEST_ORDER, Condition, Sigma, Target, make_channel, of_field
 from .context import Context
 from .domain import Box
 from .operators import Derivatives, Flux
@@ -34,6 +35,11 @@ class Robin(Condition):
     points: Any = None
     normals: Any = None
     hard: bool = dataclasses.field(default=True, kw_only=True)
+
+    def __post_init__(self) -> None:
+        for name in ("a", "b"):
+            number(getattr(self, name), f"{name} of a Robin condition")
+        super().__post_init__()
 
     @property
     def what(self) -> str:
@@ -119,6 +125,11 @@ class Periodic(Condition):
     along: str
     order: int = 1
     field: str | None = None
+
+    def __post_init__(self) -> None:
+        text(self.along, "the coordinate of a periodic condition", "x")
+        whole(self.order, "the order of a periodic condition", most=HIGHEST_ORDER)
+        super().__post_init__()
 
     @property
     def what(self) -> str:

@@ -9,10 +9,14 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from ..arguments import names
 from ..errors import EpinnWarning, InputError, unknown_name
 from .domain import Box
 from .region import Domain
 
+NO_NUMBERS = (
+    "cmMV"  # NumPy's kinds of arrays that it would make numbers of, and lose what they mean: complex ones, times, bytes
+)
 FEW = 3  # rows that a message names one by one
 
 
@@ -32,6 +36,7 @@ def own_points(points: Any, label: str, domain: Domain, lines: np.ndarray | None
 
 def in_order(points: Any, coordinates: Sequence[str], label: str, domain: Domain) -> Float[np.ndarray, "n d"]:
     """Points whose columns have names, with the columns in the order of the domain's coordinates."""
+    coordinates = names(coordinates, f"coordinates of {label}", "coordinates=('x', 't')")
     for name in coordinates:
         if name not in domain.coordinates:
             wish = ", ".join(f"{ours!r}: {its!r}" for ours, its in zip(domain.coordinates, coordinates, strict=False))
@@ -45,14 +50,14 @@ def in_order(points: Any, coordinates: Sequence[str], label: str, domain: Domain
     return as_columns(points, label, coordinates)[:, [list(coordinates).index(name) for name in domain.coordinates]]
 
 
-def as_columns(points: Any, label: str, names: Sequence[str]) -> Float[np.ndarray, "n d"]:
+def as_columns(points: Any, label: str, columns: Sequence[str]) -> Float[np.ndarray, "n d"]:
     """The points of the condition `label`, one row each and one column per name; with one name a flat array is fine."""
     given = as_numbers(points, f"the points of {label}")
-    checked = given[:, None] if given.ndim == 1 and len(names) == 1 else given
-    if checked.ndim != 2 or checked.shape[1] != len(names) or not len(checked):
+    checked = given[:, None] if given.ndim == 1 and len(columns) == 1 else given
+    if checked.ndim != 2 or checked.shape[1] != len(columns) or not len(checked):
         raise InputError(
-            f"the points of {label} have shape {given.shape}; they must be (n, {len(names)}), "
-            f"one column for each of {', '.join(names)}."
+            f"the points of {label} have shape {given.shape}; they must be (n, {len(columns)}), "
+            f"one column for each of {', '.join(columns)}."
         )
     check_finite(checked, f"the points of {label}")
     return checked
@@ -100,15 +105,18 @@ def _beyond(points: np.ndarray, domain: Domain, several: bool) -> str:
 def as_numbers(values: Any, what: str) -> np.ndarray:
     """An array of floating-point numbers; `what` names it where it is none."""
     try:
-        return np.asarray(values, float)
-    except (TypeError, ValueError):
-        raise InputError(f"{what} must be an array of numbers, all rows of one length.") from None
+        given = np.ma.filled(values.astype(float), np.nan) if isinstance(values, np.ma.MaskedArray) else np.asarray(values)
+        if given.dtype.kind not in NO_NUMBERS:
+            return np.asarray(given, float)
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise InputError(f"{what} must be an array of numbers, all rows of one length.")
 
 
 def check_finite(values: np.ndarray, what: str) -> None:
     """Refuse NaN and infinity; `what` names the values."""
     values = np.atleast_1d(values)
-    bad = np.flatnonzero(~np.isfinite(values).reshape(len(values), -1).all(axis=1))
+    bad = np.flatnonzero(~np.isfinite(values).all(axis=tuple(range(1, values.ndim))))
     if bad.size:
         raise InputError(f"{what} contain NaN or infinity ({bad.size} of {len(values)} rows, first row {bad[0]}); drop them.")
 

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
+from ..arguments import number, text
 from ..derivatives.operator import Operator, at_points
 from ..errors import InputError, shown
 from .average import Average
@@ -21,6 +22,7 @@ from .operators import Derivatives, Flux, Traces
 from .precision import Exact, KnownNoise, Precision, UnknownNoise
 from .region import Domain, Part
 
+HIGHEST_ORDER = 6  # of the derivative that a condition is about: each takes as much work as all before it
 LOOKED_AT = 33**2  # points of a face, at which a given function is looked at beforehand
 
 Sigma = float | Array | np.ndarray | Sequence[float] | str | None  # the only text is "unknown"
@@ -41,6 +43,12 @@ class Condition(ABC):
     tolerance: float | None = None
     weight: float | None = None
     name: str = ""
+
+    def __post_init__(self) -> None:
+        text(self.name, "the name of a condition", "inlet")
+        for what in ("tolerance", "weight"):
+            if getattr(self, what) is not None:
+                number(getattr(self, what), f"the {what} of {self.label}")
 
     @property
     def label(self) -> str:
@@ -84,7 +92,7 @@ def make_channel(
     """The channel of a condition: `function` of the fields equals `target` at `points`, all of it checked; where the points are
     some of those on `faces`, everywhere there."""
     label, n, names = condition.label, len(points), context.names
-    per_point = np.asarray(condition.sigma).ndim > 0 or (not callable(target) and np.ndim(target) > 0)
+    per_point = _is_listed(condition.sigma) or (not callable(target) and _is_listed(target))
     if sampled and per_point and points.shape[1] > 1:
         raise InputError(f"{label}: one value per point belongs to points of your own; say which with points=.")
     if not isinstance(getattr(condition, "hard", True), bool):
@@ -110,6 +118,11 @@ def make_channel(
         target_moves=callable(target),
         linear=isinstance(function, Derivatives | Flux | Traces),
     )
+
+
+def _is_listed(value: Any) -> bool:
+    """Whether there is one value for each point."""
+    return isinstance(value, list | tuple) or getattr(value, "ndim", 0) > 0
 
 
 def _all_over(part: Part) -> Float[np.ndarray, "n d"]:

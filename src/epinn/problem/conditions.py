@@ -9,13 +9,14 @@ import jax
 import numpy as np
 from jaxtyping import Float, PRNGKeyArray
 
-from ..errors import InputError, unknown_name, warn
+from ..arguments import whole
+from ..errors import InputError, shown, unknown_name, warn
 from ..tables.measurements import read_measurements
 from ..tables.units import Units
 from .average import windows
 from .channel import Channel, Kind
 from .checks import as_columns, in_order, own_points
-from .condition import Condition, Sigma, Target, make_channel, of_field
+from .condition import HIGHEST_ORDER, Condition, Sigma, Target, make_channel, of_field
 from .context import Context
 from .domain import Box
 from .operators import Derivatives
@@ -71,6 +72,10 @@ class Initial(Condition):
     points: Any = None
     hard: bool = dataclasses.field(default=True, kw_only=True)
 
+    def __post_init__(self) -> None:
+        whole(self.order, "the order of an initial condition", most=HIGHEST_ORDER)
+        super().__post_init__()
+
     @property
     def what(self) -> str:
         return "initial"
@@ -125,6 +130,11 @@ class Data(Condition):
     field: str | None = None
     operator: Callable[..., Any] | None = None
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.held_out, bool):
+            raise InputError(f"held_out= of data must be True or False, not {shown(self.held_out)}.")
+        super().__post_init__()
+
     @classmethod
     def from_file(
         cls,
@@ -168,11 +178,11 @@ class Data(Condition):
         return self.operator is None and self.over is None
 
     def in_full(self, fields: Sequence[str]) -> str:
-        of = "" if self.operator else of_field(self.field, fields)
+        of = "" if self.operator is not None else of_field(self.field, fields)
         return f"data{of}" + (HELD_OUT if self.held_out else "")
 
     def channel(self, context: Context, key: PRNGKeyArray) -> Channel:
-        operator = self.operator or Derivatives(context.field_name(self.field), ((),))
+        operator = Derivatives(context.field_name(self.field), ((),)) if self.operator is None else self.operator
         label, domain = self.label, context.domain
         points = self.points if self.coordinates is None else in_order(self.points, self.coordinates, label, domain)
         checked = own_points(points, label, domain, self.lines)

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
+from ..arguments import is_whole
 from ..derivatives.operator import Names
 from ..errors import InputError, unknown_name
 from .domain import SAMPLINGS
@@ -44,11 +45,12 @@ class Points:
     clear: tuple[Any, ...] = ()  # of `Clear`
 
     def __post_init__(self) -> None:
-        if any(n is not None and n < 1 for n in (self.collocation, self.boundary, self.times)) or self.resample < 0:
-            raise InputError("numbers of points must be at least 1, and resample must not be negative.")
+        counts = [n for n in (self.collocation, self.boundary, self.times) if n is not None]
+        if not all(is_whole(n, 1) for n in counts) or not is_whole(self.resample):
+            raise InputError("numbers of points must be whole and at least 1, and resample must not be negative.")
         if not isinstance(self.clear, tuple) or not all(isinstance(place, Clear) for place in self.clear):
             raise InputError("what points keep clear of is found when a problem is solved; leave out clear=.")
-        if self.sampling is not None and self.sampling not in SAMPLINGS:
+        if self.sampling is not None and (not isinstance(self.sampling, str) or self.sampling not in SAMPLINGS):
             raise unknown_name("sampling", self.sampling, SAMPLINGS)
 
 
@@ -72,7 +74,7 @@ class Context:
             if len(fields) > 1:
                 raise InputError(f"this problem has the fields {', '.join(fields)}: say which one, as in field={fields[0]!r}.")
             return fields[0]
-        if name not in fields:
+        if not isinstance(name, str) or name not in fields:
             raise unknown_name("field", name, fields)
         return name
 

@@ -4,7 +4,7 @@ import functools
 import itertools
 import math
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, get_args
 
 import equinox as eqx
@@ -13,9 +13,11 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
+from ..arguments import is_number, text, whole
 from ..errors import InputError, shown, unknown_name
 from .region import TIME, Domain, Part, Placed
 
+MOST = 10_000_000  # points; more would fill the memory before anything is computed with them
 CLEAR = 1e-5  # of the length of the domain: points of an equation keep so far away from breaks
 BESIDE = 3e-7  # of the length of the domain: so far from a break is next to it, some roundings away
 
@@ -55,7 +57,12 @@ class Box(Domain):
 
     def broken(self, breaks: Mapping[str, Sequence[float]]) -> "Box":
         """This box with further breaks."""
-        return Box(**{name: tuple(sorted({*ends, *breaks.get(name, ())})) for name, ends in self._intervals().items()})
+        is_listed = all(np.ndim(np.asarray(places, object)) == 1 for places in breaks.values())
+        if not is_listed or not all(is_number(place) for places in breaks.values() for place in places):
+            raise InputError(f"breaks are places along coordinates, as in {{'x': (0.5,)}}, not {shown(breaks)}.")
+        return Box(
+            **{name: tuple(sorted({*ends, *map(float, breaks.get(name, ()))})) for name, ends in self._intervals().items()}
+        )
 
     @property
     def pieces(self) -> list["Box"]:
@@ -105,6 +112,9 @@ class Box(Domain):
     def grid(self, *counts: int) -> Float[Array, "n d"]:
         """A regular grid with the given number of points along each coordinate (one number: along each)."""
         counts = counts * self.dimension if len(counts) == 1 else counts
+        for n in counts:
+            whole(n, "the number of points of a grid", 1, MOST)
+        whole(math.prod(counts), "the number of points of a grid", 1, MOST)
         if len(counts) != self.dimension:
             raise InputError(f"a grid needs one number, or one for each of {', '.join(self.coordinates)}; got {counts}.")
         return self._scale(_mesh([np.linspace(0, 1, n) for n in counts]))
@@ -122,6 +132,7 @@ class Box(Domain):
         """The faces named by `on`: "x=-1", "x" for both ends of x, several joined by commas; all of space by default."""
         if on is None:
             return [face for name in self.space for face in self.faces(name)]
+        text(on, "a face of the box", "x=0")
         if "," in on:
             return [face for part in on.split(",") for face in self.faces(part.strip())]
         name, _, end = (part.strip() for part in on.partition("="))
@@ -221,10 +232,9 @@ class Face(Part):
 
 def unit_points(n: int, dimension: int, sampling: str, *, key: PRNGKeyArray | None) -> Float[Array, "n d"] | np.ndarray:
     """`n` points in the unit cube. All but the grid are random, and can be drawn anew inside compiled code."""
-    if sampling not in SAMPLINGS:
+    if not isinstance(sampling, str) or sampling not in SAMPLINGS:
         raise unknown_name("sampling", sampling, SAMPLINGS)
-    if n < 1:
-        raise InputError(f"the number of points must be at least 1, not {n}.")
+    whole(n, "the number of points", 1, MOST)
     if sampling == "grid":
         return _mesh([np.linspace(0, 1, count) for count in grid_counts(n, dimension)])
     if key is None:
@@ -255,11 +265,8 @@ def _mesh(axes: list[np.ndarray]) -> np.ndarray:
 
 def grid_counts(n: int, dimension: int) -> tuple[int, ...]:
     """How many points along each coordinate, as equal as `n` allows."""
-    if n < 1:
-        raise InputError(f"the number of points must be at least 1, not {n}.")
-    divisors = [k for k in range(1, n + 1) if n % k == 0]
-    splits = [s for s in itertools.combinations_with_replacement(divisors, dimension) if math.prod(s) == n]
-    best = min(splits, key=lambda split: max(split) / min(split))
+    whole(n, "the number of points", 1)
+    best = min(_products(n, dimension, 1), key=lambda split: max(split) / min(split))
     if max(best) > 4 * min(best):
         side = round(n ** (1 / dimension))
         raise InputError(
@@ -267,6 +274,16 @@ def grid_counts(n: int, dimension: int) -> tuple[int, ...]:
             f"sampling ({', '.join(SAMPLINGS[1:])})."
         )
     return best
+
+
+def _products(n: int, factors: int, least: int) -> Iterator[tuple[int, ...]]:
+    """All ways to write `n` as a product of so many factors, none below the one before it."""
+    if factors == 1:
+        yield (n,)
+        return
+    for k in range(least, round(n ** (1 / factors)) + 1):
+        if n % k == 0 and n // k >= k:
+            yield from ((k, *others) for others in _products(n // k, factors - 1, k))
 
 
 def sobol(n: int, dimension: int) -> Float[np.ndarray, "n d"]:
@@ -280,10 +297,10 @@ def sobol(n: int, dimension: int) -> Float[np.ndarray, "n d"]:
 
 def _is_interval(ends: Any) -> bool:
     try:
-        values = [float(end) for end in ends]
-    except (TypeError, ValueError):
+        values = list(ends)
+    except TypeError:
         return False
-    return len(values) > 1 and all(map(math.isfinite, values)) and all(a < b for a, b in itertools.pairwise(values))
+    return len(values) > 1 and all(map(is_number, values)) and all(a < b for a, b in itertools.pairwise(map(float, values)))
 
 
 def _listed(values: Sequence[float]) -> str:

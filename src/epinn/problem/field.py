@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from ..arguments import names
 from ..derivatives.network import check_architecture
 from ..errors import InputError, shown, unknown_name
 
@@ -27,11 +28,11 @@ class Field(str):
         if not isinstance(name, str) or not name.isidentifier():
             raise InputError(f"a field needs a name that can be an argument of the equation, not {shown(name)}.")
         made = super().__new__(cls, name)
-        made.of = (of,) if isinstance(of, str) else None if of is None else tuple(of)
+        made.of = None if of is None else names(of, f"what the field {name} depends on", "of=('x', 't')")
         if made.of == ():
             raise InputError(f"the field {name} must depend on something; a number is an unknown, not a field.")
+        check_architecture(() if hidden is None else hidden, "tanh" if activation is None else activation)
         made.hidden, made.activation = None if hidden is None else tuple(hidden), activation
-        check_architecture(made.hidden or (), activation or "tanh")
         return made
 
     def __reduce__(self) -> tuple[type["Field"], tuple[object, ...]]:

@@ -12,6 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
+from ..arguments import names, text
 from ..derivatives.jet import before_softplus
 from ..derivatives.network import AbstractNetwork, Frozen, Opaque, Solution
 from ..derivatives.operator import Names, at_points
@@ -32,6 +33,7 @@ from .sameness import same_value
 from .shorthand import Slot, Unknown, as_conditions, as_unknown, named
 
 SUMMARY_GRID = {1: 101, 2: 33, 3: 17}  # points along each coordinate when a field is averaged
+LARGEST_SEED = 2**32 - 1  # JAX makes a key of 32 bits without double precision
 SLOTS: tuple[Slot, ...] = get_args(Slot)
 
 
@@ -60,17 +62,19 @@ class Problem:
     disturbance: Disturbance | None = None
 
     def __post_init__(self) -> None:
+        if not isinstance(self.domain, Domain):
+            raise InputError(f"the domain must be a Box or a shape, as in Box(x=(0, 1)), not {shown(self.domain)}.")
         for name in ("fields", "positive"):
-            given = getattr(self, name)
-            self._set(name, (given,) if isinstance(given, str) else tuple(given))
+            self._set(name, names(getattr(self, name), name, f"{name}=('u', 'v')"))
+        self._check_types()
         for own in self.networks:
             own.axes(self.domain.coordinates)  # refuses what is no coordinate
         for name in self.positive:
             if name not in self.fields:
                 raise unknown_name("field", name, self.fields)
         self._set("unknowns", {name: as_unknown(name, given) for name, given in self.unknowns.items()})
-        names = [*self.domain.coordinates, *self.fields, *self.unknowns]
-        twice = sorted({name for name in names if names.count(name) > 1})
+        every = [*self.domain.coordinates, *self.fields, *self.unknowns]
+        twice = sorted({name for name in every if every.count(name) > 1})
         if twice:
             raise InputError(f"the name {twice[0]!r} is used twice among coordinates, fields and unknowns.")
         in_slots = {slot: as_conditions(getattr(self, slot), slot) for slot in SLOTS}
@@ -81,6 +85,18 @@ class Problem:
             raise InputError("a problem needs at least one condition: an equation, boundary values or data.")
         if self.points.resample and self.context.sampling == "grid":
             raise InputError("a grid is the same every time; to resample, use the sampling uniform, latin or sobol.")
+
+    def _check_types(self) -> None:
+        if not self.fields:
+            raise InputError("a problem needs at least one field, as in fields=('u',).")
+        if not isinstance(self.unknowns, Mapping):
+            raise InputError(f"unknowns are guesses by name, as in unknowns={{'nu': 0.1}}, not {shown(self.unknowns)}.")
+        names(list(self.unknowns), "unknowns", "unknowns={'nu': 0.1}")
+        if self.exact is not None and not callable(self.exact):
+            raise InputError(f"exact must be a function of the coordinates, not {shown(self.exact)}.")
+        if not isinstance(self.points, Points):
+            raise InputError(f"points must be epinn.Points(...), not {shown(self.points)}.")
+        text(self.name, "the name of a problem", "rod")
 
     def _set(self, name: str, value: Any) -> None:
         """Put what the user wrote into its full form, while the problem is made."""
@@ -291,7 +307,13 @@ def _is_held_out(condition: Condition) -> bool:
 
 def as_key(key: PRNGKeyArray | int | np.integer[Any]) -> PRNGKeyArray:
     """A random key from a seed."""
-    return jax.random.key(key) if isinstance(key, int | np.integer) else key
+    if not isinstance(key, int | np.integer):
+        if not isinstance(key, jax.Array):
+            raise InputError(f"a key is a whole number, or what jax.random.key makes of one, not {shown(key)}.")
+        return key
+    if not -LARGEST_SEED <= key <= LARGEST_SEED:
+        raise InputError(f"a seed is at most {LARGEST_SEED}, unlike {shown(int(key))}.")
+    return jax.random.key(key)
 
 
 def _starts(unknowns: Mapping[str, Unknown]) -> dict[str, Unknown]:

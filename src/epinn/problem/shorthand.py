@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from ..arguments import is_number, number
 from ..errors import InputError, shown
 from .boundary import Dirichlet
 from .condition import Condition
@@ -33,7 +34,7 @@ class Normal:
     sd: float
 
     def __post_init__(self) -> None:
-        if not (math.isfinite(self.mean) and 0 < self.sd < math.inf):
+        if not (is_number(self.mean) and is_number(self.sd) and self.sd > 0):
             raise InputError(
                 f"a prior needs a finite mean and a positive sd, unlike Normal({shown(self.mean)}, {shown(self.sd)})."
             )
@@ -54,6 +55,11 @@ class Unknown:
     exact: float | None = None
 
     def __post_init__(self) -> None:
+        for what in ("guess", "exact"):
+            if what == "guess" or self.exact is not None:
+                number(getattr(self, what), f"the {what} of an unknown")
+        if not isinstance(self.positive, bool):
+            raise InputError(f"positive= of an unknown must be True or False, not {shown(self.positive)}.")
         if self.positive and self.guess <= 0:
             raise InputError(f"an unknown that is positive needs a positive guess, not {shown(self.guess)}.")
         if self.prior is not None and not isinstance(self.prior, Normal):
@@ -81,7 +87,7 @@ def as_unknown(name: str, given: Any) -> Unknown:
         return given
     try:
         return Unknown(float(given))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InputError(f"the unknown {name} needs a number to start from, not {shown(given)}.") from None
 
 

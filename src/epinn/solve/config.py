@@ -4,12 +4,14 @@ import dataclasses
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Key, PRNGKeyArray
 
+from ..arguments import number
 from ..derivatives.compiled import runs_once
 from ..derivatives.composed import Parts, Pieces
 from ..derivatives.network import MLP, AbstractNetwork, Encoding, Frozen, Solution, check_architecture
@@ -25,7 +27,40 @@ from .seeds import Keys, over_seeds, stack, unstack
 
 DEPTH, WIDTH, NARROWEST = 3, 32, 12  # of networks that the user leaves to us
 MOST_STAGES = 5  # of a fit: the second one reaches what can be reached, the third seldom adds to it
+ALWAYS = (
+    "fourier",
+    "fourier_scale",
+    "output_scale",
+    "epochs",
+    "learning_rate",
+    "polish",
+    "newton",
+    "restarts",
+    "stages",
+    "prior",
+)
+NUMBERS = (*ALWAYS, "newton_work", "tolerance")  # which may be left to us
 WORK = {"cpu": 1e12}  # operations of Gauss-Newton; a hundred times as many elsewhere
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What a network needs to know of a problem. It is equal for problems that differ in other things, so that it is compiled
+    once for all of them."""
+
+    domain: Domain
+    fields: tuple[str, ...]
+    periodic: tuple[str, ...]
+    own: tuple[tuple[Any, ...], ...]  # what is said of fields with a network of their own, which are equal if their names are
+
+    @classmethod
+    def of(cls, problem: Problem) -> "Layout":
+        own = tuple((str(field), field.of, field.hidden, field.activation) for field in problem.networks)
+        return cls(problem.domain, tuple(problem.fields), problem.periodic, own)
+
+    @property
+    def networks(self) -> tuple[Field, ...]:
+        return tuple(name for name in self.fields if isinstance(name, Field))
 
 
 @dataclass(frozen=True)
@@ -70,7 +105,10 @@ class Base:
     hard: bool = True
 
     def __post_init__(self) -> None:
-        check_architecture(self.hidden or (), self.activation, self.initialisation)
+        check_architecture(() if self.hidden is None else self.hidden, self.activation, self.initialisation)
+        for name in NUMBERS:
+            if getattr(self, name) is not None or name in ALWAYS:
+                number(getattr(self, name), f"base.{name}")
         for name in ("fourier", "polish", "newton", "newton_work", "restarts"):
             if not 0 <= (getattr(self, name) or 0) < math.inf:
                 raise InputError(f"base.{name} must be a finite number, and not negative.")
@@ -121,7 +159,7 @@ class Base:
         return sum(channel.target.size for channel in self.channels(problem, 0)), parameters
 
     def network(
-        self, problem: Problem, key: PRNGKeyArray, stretch: tuple[float, ...] = (), windows: tuple[float, ...] = ()
+        self, problem: Problem | Layout, key: PRNGKeyArray, stretch: tuple[float, ...] = (), windows: tuple[float, ...] = ()
     ) -> AbstractNetwork:
         """One with fresh weights for all fields of a problem; where its domain is broken, one for each piece."""
         pieces = problem.domain.pieces
@@ -131,7 +169,7 @@ class Base:
         networks = [each._network(problem, own, stretch) for own in jax.random.split(key, len(pieces))]
         return Pieces.of(networks, *_boxes(problem.domain, self.dimensionless), windows)
 
-    def _network(self, problem: Problem, key: PRNGKeyArray, stretch: tuple[float, ...]) -> AbstractNetwork:
+    def _network(self, problem: Problem | Layout, key: PRNGKeyArray, stretch: tuple[float, ...]) -> AbstractNetwork:
         """One network for all fields, but for those that have one of their own."""
         every = tuple(range(problem.domain.dimension))
         shared = tuple(i for i, name in enumerate(problem.fields) if not isinstance(name, Field))
@@ -149,7 +187,7 @@ class Base:
         return Parts(tuple(networks), tuple(axes for axes, _, _ in parts), tuple(columns for _, columns, _ in parts))
 
     def _dense(
-        self, problem: Problem, key: PRNGKeyArray, stretch: tuple[float, ...], axes: tuple[int, ...], fields: int
+        self, problem: Problem | Layout, key: PRNGKeyArray, stretch: tuple[float, ...], axes: tuple[int, ...], fields: int
     ) -> MLP:
         """A network for so many fields of the coordinates in `axes`."""
         domain, frequencies = problem.domain, None
@@ -205,9 +243,9 @@ def create_solutions(
     scales = [None] * len(problems) if scales is None else scales
     problem, first = problems[0], scales[0]
     if first is None:
-        networks = _networks(base, problem, keys, (), ())
+        networks = _networks(base, Layout.of(problem), keys, (), ())
     else:
-        networks = _networks(base, problem.broken(first.breaks), keys, first.stretch, first.breaks.get(TIME, ()))
+        networks = _networks(base, Layout.of(problem.broken(first.breaks)), keys, first.stretch, first.breaks.get(TIME, ()))
     alone = unstack(networks, len(problems))
     units = [None if one is None else one.units for one in scales]
     lifted = [network if one is None else one.around(network) for network, one in zip(alone, scales, strict=True)]
@@ -218,9 +256,9 @@ def create_solutions(
 
 @runs_once
 def _networks(
-    base: Base, problem: Problem, keys: Keys, stretch: tuple[float, ...], windows: tuple[float, ...]
+    base: Base, layout: Layout, keys: Keys, stretch: tuple[float, ...], windows: tuple[float, ...]
 ) -> AbstractNetwork:
-    return over_seeds(lambda key: base.network(problem, key, stretch, windows), keys)
+    return over_seeds(lambda key: base.network(layout, key, stretch, windows), keys)
 
 
 @runs_once

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Shaped
 
-from ..errors import InputError
+from ..errors import InputError, one_line
 from ..extras import optional
 from .table import Table, Wanted, find, refuse_large
 
@@ -26,6 +26,9 @@ def read_netcdf(path: Path, wanted: Wanted) -> Table:
         raise InputError(f"{path} is damaged, or no NetCDF file; save it again.")
     optional(engine, "NetCDF files", "data")
     try:
+        if engine == "h5netcdf":  # which, where it cannot read what is in a file, prints a traceback of its own
+            with optional("h5py", "NetCDF files", "data").File(path) as file:
+                file.visititems(lambda name, one: [None for _ in one.attrs.items()] and None)
         # times stay numbers, since an instant chosen by whoever wrote the file
         with xarray.open_dataset(path, engine=engine, decode_times=False) as dataset:
             names = [str(name) for name in dataset.variables]
@@ -36,10 +39,10 @@ def read_netcdf(path: Path, wanted: Wanted) -> Table:
             together = xarray.broadcast(*chosen.values())
             columns = tuple(np.ravel(one.values) for one in together)
             units = {name: str(one.attrs["units"]) for name, one in chosen.items() if "units" in one.attrs}
-    except ValueError as error:  # an InputError is one, too
-        if isinstance(error, InputError):
-            raise
-        raise InputError(f"{path} cannot be read as NetCDF ({str(error).splitlines()[0]}).") from None
+    except InputError:
+        raise
+    except Exception as error:  # its readers raise whatever goes wrong in them first
+        raise InputError(f"{path} is damaged, or cannot be read as NetCDF ({one_line(error)}); save it again.") from None
     return Table(path, tuple(chosen), columns, units=units)
 
 
@@ -75,19 +78,24 @@ def _matlab(path: Path, wanted: Wanted) -> dict[str, Shaped[np.ndarray, "..."]]:
     except InputError:
         raise
     except Exception as error:  # scipy's reader raises whatever goes wrong in it first
-        raise InputError(f"{path} is damaged, or no MAT file ({str(error).splitlines()[0]}); save it again.") from None
+        raise InputError(f"{path} is damaged, or no MAT file ({one_line(error)}); save it again.") from None
     return {name: _numeric(path, name, found[stored]) for name, stored in chosen.items()}
 
 
 def _hdf5(path: Path, wanted: Wanted) -> dict[str, Shaped[np.ndarray, "..."]]:
     """MATLAB's files since version 7.3, which have the axes the other way round."""
     h5py = optional("h5py", "MAT files of version 7.3", "data")
-    with h5py.File(path) as file:
-        names = list(file)
-        chosen = {name: file[names[find(name, names, path)]] for name in wanted.names}
-        arrays = {name: one for name, one in chosen.items() if isinstance(one, h5py.Dataset)}
-        refuse_large(path, sum(8 * one.size for one in arrays.values()))
-        return {name: _numeric(path, name, arrays[name][()].T if name in arrays else None) for name in wanted.names}
+    try:
+        with h5py.File(path) as file:
+            names = list(file)
+            chosen = {name: file[names[find(name, names, path)]] for name in wanted.names}
+            arrays = {name: one for name, one in chosen.items() if isinstance(one, h5py.Dataset)}
+            refuse_large(path, sum(8 * one.size for one in arrays.values()))
+            return {name: _numeric(path, name, arrays[name][()].T if name in arrays else None) for name in wanted.names}
+    except InputError:
+        raise
+    except Exception as error:  # as above
+        raise InputError(f"{path} is damaged, or no MAT file ({one_line(error)}); save it again.") from None
 
 
 def _numeric(path: Path, name: str, array: Any) -> Shaped[np.ndarray, "..."]:

@@ -47,6 +47,8 @@ def read_measurements(
     _check_columns(wanted)
     table = read(file, wanted, sheet)
     columns = as_numbers(table, wanted.names)
+    if len({len(column) for column in columns.values()}) > 1:
+        raise InputError(f"{table.path} is damaged: its columns differ in length; save it again.")
     _check_units(units, {*by_coordinate, *wanted.names})
     rows, notes = _rows_to_take(table, columns, keep_copies)
     columns = {name: column[rows] for name, column in columns.items()}

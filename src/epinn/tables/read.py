@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from ..errors import InputError, shown
+from ..errors import InputError, one_line, shown
 from .arrays import read_matlab, read_netcdf
 from .spreadsheet import read_parquet, read_workbook
 from .table import Table, Wanted
@@ -29,7 +29,7 @@ def read(file: Any, wanted: Wanted, sheet: str | None = None) -> Table:
     try:
         return read_workbook(path, sheet) if kind in WORKBOOK else READERS[kind](path, wanted)
     except OSError as error:
-        raise InputError(f"{path} cannot be read ({error.strerror or error}).") from None
+        raise InputError(f"{path} cannot be read ({error.strerror or one_line(error)}).") from None
 
 
 def _checked(file: Any) -> Path:

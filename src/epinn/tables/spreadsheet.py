@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..errors import InputError, unknown_name
+from ..errors import InputError, one_line, unknown_name
 from ..extras import optional
 from .table import Table, refuse_large, table_of_rows
 
@@ -20,13 +20,19 @@ def read_workbook(path: Path, sheet: str | None = None) -> Table:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of styles and extensions, which tables do not need
             book = openpyxl.load_workbook(path, read_only=True, data_only=True)
-    except (zipfile.BadZipFile, KeyError, ValueError) as error:
-        raise InputError(f"{path} is damaged or protected, or no Excel file ({error}); save it again.") from None
+    except InputError:
+        raise
+    except Exception as error:  # openpyxl raises whatever goes wrong in it first, and so does what unpacks for it
+        raise InputError(f"{path} is damaged or protected, or no Excel file ({one_line(error)}); save it again.") from None
     try:
         if sheet is not None and sheet not in book.sheetnames:
             raise InputError(f"{path.name}: {unknown_name('sheet', sheet, book.sheetnames)}")
         chosen = book[sheet or book.sheetnames[0]]
         rows = [(i, row) for i, row in enumerate(chosen.iter_rows(values_only=True), 1) if any(c is not None for c in row)]
+    except InputError:
+        raise
+    except Exception as error:
+        raise InputError(f"{path} is damaged ({one_line(error)}); save it again.") from None
     finally:
         book.close()
     if not rows:
@@ -43,7 +49,6 @@ def read_parquet(path: Path) -> Table:
         refuse_large(path, sum(metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups)))
         found = parquet.ParquetFile(path).read()
     except arrow.ArrowException as error:
-        reason = str(error).splitlines()[0]
-        raise InputError(f"{path} is damaged, or no Parquet file ({reason}); save it again.") from None
+        raise InputError(f"{path} is damaged, or no Parquet file ({one_line(error)}); save it again.") from None
     columns = tuple(column.to_numpy() for column in found.itercolumns())
     return Table(path, tuple(found.column_names), columns, np.arange(1, found.num_rows + 1))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from ..errors import InputError, shown
+from ..errors import InputError, one_line, shown
 from ..extras import optional
 
 SINCE = re.compile(r"\s+since\s.*$")  # NetCDF's times, "minutes since 2024-05-01": the unit is that of the numbers
@@ -84,7 +84,7 @@ def _unit(text: str, what: str) -> Any:
     try:
         return registry.parse_units(SINCE.sub("", text.strip()))
     except Exception as error:  # its parser raises whatever goes wrong in it first
-        raise InputError(f"{what}: {text!r} is not a unit ({str(error).splitlines()[0]}).") from None
+        raise InputError(f"{what}: {shown(text)} is not a unit ({one_line(error)}).") from None
 
 
 def _pint() -> Any:

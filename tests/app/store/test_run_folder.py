@@ -157,3 +157,16 @@ def test_a_picture_is_written_whole_or_not_at_all(tmp_path):
     with pytest.raises(ValueError):
         RunFolder(tmp_path).save_figures({"field": Broken()})
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("content", [{}, {"records": None}, {"records": [3]}, {"records": [{"method": "laplace"}]}])
+def test_records_that_are_none_are_refused_with_what_to_do(content, tmp_path):
+    folder = RunFolder(tmp_path)
+    folder.write_json("metrics.json", content)
+    with pytest.raises(InputError, match=r"metrics\.json .* delete it"):
+        folder.records()
+
+
+@pytest.mark.parametrize("content", [None, [], "0.8"])
+def test_versions_that_are_none_are_not_compared(content):
+    assert runs.other_versions({"epinn": runs.__version__, "versions": content}) == ""

@@ -193,3 +193,26 @@ def test_what_pytorch_exports(name, tmp_path):
     with torch.no_grad():
         expected = network(torch.tensor(points)).numpy()
     assert np.allclose(values(converted, points), expected, atol=2e-6 * np.max(np.abs(expected)))
+
+
+HEAVY = {
+    "ConstantOfShape": "s = Constant <value_ints=[100000, 100000]> z = ConstantOfShape (s) y = Add (h, z)",
+    "Range": "a = Constant <value_float=0.0> q = Constant <value_float=1e12> c = Constant <value_float=1.0> "
+    "r = Range (a, q, c) y = Add (h, r)",
+    "Concat": "a0 = Concat <axis=1> (h, h) "
+    + " ".join(f"a{i + 1} = Concat <axis=1> (a{i}, a{i})" for i in range(30))
+    + " y = ReduceSum (a30)",
+}
+
+
+@pytest.mark.parametrize("name", HEAVY)
+def test_a_model_that_would_fill_the_memory_is_refused(name, rejects):
+    with rejects(name, "more than"):
+        onnx_graph.convert(model(HEAVY[name]))
+
+
+def test_a_damaged_model_is_refused_in_one_line(rejects):
+    damaged = model("y = Tanh (h)")
+    damaged.graph.node[1].input[0] = "nothing"
+    with rejects("damaged", "nothing"):
+        onnx_graph.convert(damaged)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ...errors import InputError
+from ...errors import InputError, shown
 from ...interop import adopt
 from ...problem.problem import Problem
 from ..store.bands import StoredBand, load_band, load_run
@@ -30,6 +30,8 @@ def load(
     attached. A folder of `epinn run`, `compare` or `attach` knows its problem and its network; `method` and `seed` say which
     of its bands is meant, if there are several.
     """
+    if not isinstance(path, str | Path):
+        raise InputError(f"a band is loaded from the path of a file or a run folder, not from {shown(path)}.")
     path = Path(path)
     if path.is_dir():
         if problem is not None or model is not None:

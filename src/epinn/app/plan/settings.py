@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...derivatives.memory import GIBIBYTES
-from ...errors import InputError, unknown_name
+from ...errors import InputError, shown, unknown_name
 from ...methods import METHODS
 from ...methods.method import Method
 from ...posterior.posterior import DRAWS
@@ -122,7 +122,7 @@ def parse(assignments: list[str]) -> dict[str, str]:
     for text in assignments:
         name, equals, value = text.partition("=")
         if not equals:
-            raise InputError(f"--set takes name=value, as in --set base.epochs=5000, not {text!r}.")
+            raise InputError(f"--set takes name=value, as in --set base.epochs=5000, not {shown(text)}.")
         pairs[name.strip()] = value.strip()
     return pairs
 
@@ -135,7 +135,7 @@ def numbers(assignments: list[str], option: str, example: str) -> dict[str, floa
         try:
             pairs[name.strip()] = float(value)
         except ValueError:
-            raise InputError(f"{option} takes name=number, as in {option} {example}, not {text!r}.") from None
+            raise InputError(f"{option} takes name=number, as in {option} {example}, not {shown(text)}.") from None
     return pairs
 
 
@@ -163,7 +163,7 @@ def _read(text: str, kind: Any, name: str) -> Any:
         return kind(text)
     except (ValueError, KeyError, OverflowError):
         what = {bool: "true or false", int: "a whole number", float: "a number"}.get(kind, "whole numbers such as 32,32")
-        raise InputError(f"{name} must be {what}{' or none' if optional else ''}, not {text!r}.") from None
+        raise InputError(f"{name} must be {what}{' or none' if optional else ''}, not {shown(text)}.") from None
 
 
 def _whole(text: str) -> int:

@@ -139,10 +139,7 @@ def write_json(path: Path, content: Any) -> None:
 
 def read_json(path: Path, remedy: str = ELSEWHERE) -> dict[str, Any]:
     """The object in a JSON file; what cannot be read is an InputError that names the file, and what to do if it is damaged."""
-    try:
-        text = path.read_bytes()
-    except OSError as error:
-        raise InputError(f"{path} cannot be read ({error.strerror}).") from None
+    text = read_whole(path)
     intact = is_intact(text)
     if intact is False:
         raise damaged(path, remedy)
@@ -156,6 +153,16 @@ def read_json(path: Path, remedy: str = ELSEWHERE) -> dict[str, Any]:
         raise damaged(path, remedy)
     content.pop(ENTRY, None)
     return content
+
+
+def read_whole(path: Path) -> bytes:
+    """The content of a file. What is none, a pipe or a device behind a link say, is refused: it might never end."""
+    try:
+        if path.exists() and not path.is_file():
+            raise InputError(f"{path} is no file; restore it from a copy, or delete it.")
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{path} cannot be read ({error.strerror}).") from None
 
 
 def damaged(path: Path, remedy: str) -> Damaged:

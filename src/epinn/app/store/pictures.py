@@ -4,7 +4,7 @@ import io
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .files import damaged, write_atomically
+from .files import damaged, read_whole, write_atomically
 from .seal import is_whole_picture
 
 if TYPE_CHECKING:  # it takes a while to load, and only figures need it
@@ -21,7 +21,7 @@ def save_picture(figure: "Figure", path: Path) -> None:
 
 def read_picture(path: Path) -> bytes:
     """A picture of a run folder."""
-    content = path.read_bytes()
+    content = read_whole(path)
     if not is_whole_picture(content):
         raise damaged(path, f"epinn resume {path.parent} draws it again")
     return content

@@ -86,7 +86,10 @@ class RunFolder:
         self.write_json("metrics.json", {"records": list(records), "summary": summarise(records)})
 
     def records(self) -> list[dict[str, Any]]:
-        return self.read_json("metrics.json")["records"] if (self.path / "metrics.json").is_file() else []
+        found = self.read_json("metrics.json").get("records") if (self.path / "metrics.json").is_file() else []
+        if not isinstance(found, list) or not all(isinstance(one, dict) and {"method", "seed"} <= one.keys() for one in found):
+            raise InputError(f"{self.path / 'metrics.json'} holds no records of methods and seeds; {self._remedy}.")
+        return found
 
     def posterior_path(self, method: str, seed: int) -> Path:
         return self.path / f"posterior-{method}-seed{seed}.safetensors"
@@ -152,7 +155,8 @@ def circumstances() -> dict[str, Any]:
 
 def other_versions(description: Mapping[str, Any]) -> str:
     """The packages that were others when a run began, "jax 0.8.0 (now 0.9.1)"; nothing where all are the same."""
-    then = {MARKER: description.get(MARKER), **description.get("versions", {})}
+    said = description.get("versions")
+    then = {MARKER: description.get(MARKER), **(said if isinstance(said, Mapping) else {})}
     now = {MARKER: __version__, **{name: version(name) for name in PACKAGES}}
     changed = {name: then[name] for name in now if then.get(name) not in (None, now[name])}
     return ", ".join(f"{name} {before} (now {now[name]})" for name, before in changed.items())

@@ -4,6 +4,7 @@ import dataclasses
 from pathlib import Path
 from typing import Any
 
+from ...errors import InputError
 from ...progress import Progress
 from ...solve.pinn import Pinn, scales_for
 from ...solve.refine import Moved, channels_at
@@ -64,7 +65,12 @@ class Bases:
 
     def _history(self, stem: str) -> dict[str, Any]:
         path = self._folder / f"{stem}.json"
-        return read_json(path, REMEDY) if path.is_file() else {"channels": [], "seeds": []}
+        found = read_json(path, REMEDY) if path.is_file() else {"channels": [], "seeds": []}
+        if not isinstance(found.get("seeds"), list) or not all(
+            isinstance(row, dict) and "seed" in row for row in found["seeds"]
+        ):
+            raise InputError(f"{path} does not say which seeds were trained; {REMEDY}.")
+        return found
 
     def _has(self, stem: str, case: Case) -> bool:
         return any(row["seed"] == case.seed for row in self._history(stem)["seeds"]) and self._path(stem, case).is_file()

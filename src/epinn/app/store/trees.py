@@ -17,7 +17,7 @@ from ...errors import InputError
 from ...interop.network.program import KIND as DIGESTS_BEGIN
 from ...interop.network.program import Program
 from ..plan.plain import parse_json
-from .files import ELSEWHERE, damaged, write_atomically
+from .files import ELSEWHERE, damaged, read_whole, write_atomically
 from .registry import FORMAT, class_of, name_of
 from .seal import BLANK, ENTRY, SEALED, Damaged, is_intact, sealed
 
@@ -36,7 +36,7 @@ def load_tree(path: Path, programs: Iterable[Program] = (), remedy: str = ELSEWH
     A file does not hold the functions of a network that was trained elsewhere; `programs` brings them.
     """
     try:
-        intact = is_intact(path.read_bytes())
+        intact = is_intact(read_whole(path))
         if intact is False:
             raise damaged(path, remedy)
         with safe_open(path, framework="numpy") as file:

@@ -14,9 +14,10 @@ from jaxtyping import Float, Shaped
 
 from ...derivatives.activation import ACTIVATIONS
 from ...derivatives.network import MLP
-from ...errors import InputError, unknown_name
+from ...errors import InputError, shown, unknown_name
 
 EXAMPLE = "2x32x32x1:tanh"
+LONG = 300  # characters of a list in a message
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ def dense_layers(
     arrays: Mapping[str, Shaped[np.ndarray, "..."]], architecture: str | None, path: Path, in_order: bool
 ) -> DenseLayers:
     """A network of dense layers; `in_order` says whether the arrays come in the order in which the layers were defined."""
-    listed = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
+    listed = _shortened(", ".join(f"{name} {array.shape}" for name, array in arrays.items()))
     layers = _layers(arrays, in_order)
     if architecture is None:
         hint = _suggested(layers or (), in_order, listed)
@@ -66,7 +67,9 @@ def dense_layers(
     sizes, activation = _described(architecture)
     chain = None if layers is None else _chain(layers, sizes, in_order, path)
     if chain is None:
-        raise InputError(f"{path} does not hold dense layers of sizes {'x'.join(map(str, sizes))}: it has {listed}.")
+        raise InputError(
+            f"{path} does not hold dense layers of sizes {_shortened('x'.join(map(str, sizes)))}: it has {listed}."
+        )
     biases = [np.zeros(len(layer.weight), layer.weight.dtype) if layer.bias is None else layer.bias for layer in chain]
     return DenseLayers(tuple(layer.weight for layer in chain), tuple(biases), activation)
 
@@ -147,6 +150,10 @@ def _numbered(layers: Sequence[Layer]) -> list[Layer] | None:
     return sorted(layers, key=lambda layer: layer.numbers) if len({layer.text for layer in layers}) == 1 else None
 
 
+def _shortened(text: str) -> str:
+    return text if len(text) <= LONG else f"{text[:LONG]}..."
+
+
 def _layer_name(name: str) -> str:
     """What stands before `.weight` or `/kernel`."""
     return re.sub(r"(^|[./])[^./]*$", "", name)
@@ -170,7 +177,7 @@ def _described(architecture: str) -> tuple[tuple[int, ...], str]:
     if len(numbers) < 2 or min(numbers) < 1:
         raise InputError(
             "an architecture is sizes from input to output and an activation, as in "
-            f"architecture={EXAMPLE!r}; got {architecture!r}."
+            f"architecture={EXAMPLE!r}; got {shown(architecture)}."
         )
     activation = activation or "tanh"
     if activation not in ACTIVATIONS:

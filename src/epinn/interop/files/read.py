@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Shaped
 from safetensors import SafetensorError, deserialize
 
-from ...errors import InputError
+from ...errors import InputError, one_line
 from ..rules.torch import Rule
 from ..torch.source import import_torch
 from .dense import EXAMPLE, dense_layers
@@ -59,7 +59,7 @@ def _safetensors(path: Path) -> dict[str, Shaped[np.ndarray, "..."]]:
     except KeyError as error:
         raise InputError(f"{path} has tensors of type {error.args[0]}: save them as float32 or float64.") from None
     except (OSError, SafetensorError, ValueError) as error:
-        raise InputError(f"{path} is damaged, or no safetensors file ({error}): copy or save it again.") from None
+        raise InputError(f"{path} is damaged, or no safetensors file ({one_line(error)}): copy or save it again.") from None
 
 
 def _physicsnemo(path: Path) -> Any:
@@ -91,6 +91,5 @@ def _filled(module: Any, weights: Mapping[str, Shaped[np.ndarray, "..."]], path:
     try:
         module.load_state_dict(tensors)
     except RuntimeError as error:
-        reason = " ".join(str(error).split())
-        raise InputError(f"the weights in {path} do not belong to this module: {reason}") from None
+        raise InputError(f"the weights in {path} do not belong to this module: {one_line(error)}") from None
     return module.eval()

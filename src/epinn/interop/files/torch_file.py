@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ...errors import InputError
+from ...errors import InputError, one_line
+from ..archive import refuse_bomb
 from ..torch.source import import_torch
 
 NESTED = ("model_state_dict", "state_dict", "model")  # where checkpoints of DeepXDE, Lightning and others keep their weights
@@ -31,8 +32,8 @@ def read(path: Path, trust_file: bool) -> Any:
     except Exception as error:  # whatever is thrown at a damaged file
         if isinstance(error, pickle.UnpicklingError) and not trust_file and _holds_whole_pickle(path):
             raise _refusal(path, "pickled Python objects") from None
-        reason = (str(error).splitlines() or [""])[0].partition(". ")[0]
-        raise _damaged(path, f"{type(error).__name__}: {reason}" if reason else type(error).__name__) from None
+        reason = one_line(error).partition(". ")[0]
+        raise _damaged(path, f"{type(error).__name__}: {reason}") from None
     return _weights_in(content, path) if isinstance(content, Mapping) else content
 
 
@@ -70,8 +71,12 @@ def _risky_kind(path: Path) -> str | None:
     """What a file would run when it is opened, told from the names in its archive alone."""
     if not zipfile.is_zipfile(path):
         return None
-    with zipfile.ZipFile(path) as archive:
-        names = archive.namelist()
+    try:
+        with zipfile.ZipFile(path) as archive:
+            refuse_bomb(path, archive)
+            names = archive.namelist()
+    except zipfile.BadZipFile as error:
+        raise _damaged(path, one_line(error)) from None
     if any(re.search(r"(^|/)code/", name) or name.endswith("constants.pkl") for name in names) and path.suffix != ".pt2":
         return "a TorchScript program"
     is_exported = any(name.endswith(("archive_format", "serialized_exported_program.json")) for name in names)

@@ -1,7 +1,7 @@
 """An ONNX model as a pure JAX function. The file is read as data; nothing in it is executed but the operators we know."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +11,12 @@ import numpy as np
 from jaxtyping import Array
 from scipy import special
 
-from ...errors import InputError
+from ...errors import InputError, one_line
 from ..converted import Converted, in_precision, working_type
 from ..rules.onnx import ONNX
 from ..rules.torch import Rule
+
+LARGEST = 2**26  # numbers in an array on the way from one point to its fields, or in a constant
 
 
 def convert(path_or_model: Any, rules: Mapping[str, Rule] | None = None) -> Converted:
@@ -22,8 +24,16 @@ def convert(path_or_model: Any, rules: Mapping[str, Rule] | None = None) -> Conv
 
     ONNX does not tell trained weights from other stored arrays: all of real numbers that are not single count as parameters.
     """
-    model = _inlined(_read(path_or_model))
-    table = {**ONNX, **(rules or {})}
+    model = _read(path_or_model)
+    try:
+        return _converted(_inlined(model), {**ONNX, **(rules or {})})
+    except InputError:
+        raise
+    except Exception as error:  # a file may be ONNX and no model: names that nothing has, types that do not exist
+        raise InputError(f"the ONNX model is damaged ({type(error).__name__}: {one_line(error)}): export it again.") from None
+
+
+def _converted(model: Any, table: Mapping[str, Rule]) -> Converted:
     _refuse_missing(model, table)
     name, own, rows, dimension = _only_input(model)
     arrays = {array.name: _onnx().numpy_helper.to_array(array) for array in model.graph.initializer}
@@ -60,7 +70,7 @@ def _read(path_or_model: Any) -> Any:
     try:
         model = onnx.load(str(path_or_model))
     except Exception as error:
-        raise InputError(f"{path_or_model} cannot be read as ONNX: {str(error).strip().splitlines()[0]}") from error
+        raise InputError(f"{path_or_model} cannot be read as ONNX: {one_line(error)}") from None
     if not model.graph.node:
         raise InputError(f"{path_or_model} cannot be read as ONNX: there is no network in it.")
     return model
@@ -140,10 +150,24 @@ def _walker(model: Any, table: Mapping[str, Rule], own: np.dtype) -> Callable[..
                 outputs = [in_precision(value, dtype) for value in _computed(node, inputs, model.opset_import)]
             else:
                 outputs = _applied(table[_operator(node)], node, inputs, options)
+            _refuse_large(node, outputs)
             values.update(zip(node.output, outputs, strict=False))
         return jnp.asarray(values[result], dtype)
 
     return walk
+
+
+def _refuse_large(node: Any, outputs: Iterable[Any]) -> None:
+    """Refuse what no network for points needs. Shapes are known while a model is traced, before anything is computed."""
+    if any(math.prod(np.shape(value)) > LARGEST for value in outputs):
+        raise InputError(
+            f"{_called(node)} makes an array of more than {LARGEST:,} numbers for one point: export a smaller network."
+        )
+
+
+def _called(node: Any) -> str:
+    """A node in a message."""
+    return f"{_operator(node)} ({node.name or next(iter(node.output), 'without a result')})"
 
 
 def _attributes(node: Any) -> dict[str, Any]:
@@ -155,6 +179,7 @@ def _attributes(node: Any) -> dict[str, Any]:
 
 def _computed(node: Any, inputs: list[Any], opsets: Any) -> list[np.ndarray]:
     """Constants and arithmetic on sizes, by ONNX itself: what comes out must be numbers, not steps of a traced program."""
+    _refuse_large_constant(node, inputs)
     onnx = _onnx()
     given = {name: np.asarray(value) for name, value in zip(node.input, inputs, strict=True) if name}
     entries = [
@@ -163,10 +188,30 @@ def _computed(node: Any, inputs: list[Any], opsets: Any) -> list[np.ndarray]:
     ]
     results = [onnx.helper.make_value_info(name, onnx.TypeProto()) for name in node.output]
     graph = onnx.helper.make_graph([node], "constant", entries, results)
-    found: list[np.ndarray] = onnx.reference.ReferenceEvaluator(onnx.helper.make_model(graph, opset_imports=opsets)).run(
-        None, given
-    )
+    try:
+        model = onnx.helper.make_model(graph, opset_imports=opsets)
+        found: list[np.ndarray] = onnx.reference.ReferenceEvaluator(model).run(None, given)
+    except Exception as error:  # whatever its operators raise
+        raise InputError(f"{_called(node)} fails ({one_line(error)}): export the network again.") from None
     return found
+
+
+def _refuse_large_constant(node: Any, inputs: list[Any]) -> None:
+    """Refuse constants that a few numbers ask for, before they are made: the inputs say how large they get."""
+    numbers = [np.ravel(value).astype(float) for value in inputs if value is not None and np.asarray(value).dtype.kind in "iuf"]
+    match node.op_type:
+        case "ConstantOfShape" | "Expand" if numbers:
+            size = np.prod(numbers[-1])
+        case "Tile" if len(numbers) > 1:
+            size = np.prod(numbers[-1]) * numbers[0].size
+        case "Pad" if len(numbers) > 1:
+            size = (np.max(np.abs(numbers[1]), initial=0) + 1) ** max(1, np.count_nonzero(numbers[1])) * numbers[0].size
+        case "Range" if len(numbers) == 3 and all(part.size == 1 for part in numbers):
+            size = abs(numbers[1] - numbers[0])[0] / max(abs(numbers[2][0]), 1e-300)
+        case _:
+            size = 0
+    if not size <= LARGEST:
+        raise InputError(f"{_called(node)} makes a constant of more than {LARGEST:,} numbers: export a smaller network.")
 
 
 def _applied(rule: Rule, node: Any, inputs: list[Any], options: dict[str, Any]) -> Any:
@@ -175,9 +220,8 @@ def _applied(rule: Rule, node: Any, inputs: list[Any], options: dict[str, Any]) 
     except InputError:
         raise
     except Exception as error:
-        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
         raise InputError(
-            f"the rule for {_operator(node)} ({node.name or node.output[0]}) fails ({reason}): "
+            f"the rule for {_called(node)} fails ({one_line(error)}): "
             f"pass rules={{{_operator(node)!r}: ...}} with a JAX function, or give the network as a JAX function."
         ) from error
     return result if isinstance(result, list | tuple) else [result]
@@ -224,7 +268,10 @@ def _try(
     with jax.enable_x64(True):
         dtype = next((array.dtype for array in parameters.values()), np.dtype(np.float32))
         found = jax.eval_shape(function, parameters, np.zeros(dimension, dtype)).size
-    expected = reference(np.zeros((2, dimension), dtype)).shape[1]
+    try:
+        expected = reference(np.zeros((2, dimension), dtype)).shape[1]
+    except Exception as error:  # whatever its operators raise
+        raise InputError(f"ONNX itself cannot evaluate the model ({one_line(error)}): export it again.") from None
     if found != expected:
         many = f"a fixed number of {rows} points" if rows else "many points at once"
         raise InputError(f"the model is made for {many}: export it with a dynamic first axis.")

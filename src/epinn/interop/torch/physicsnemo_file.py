@@ -13,6 +13,7 @@ from torch import nn
 from torch.nn import functional
 
 from ...errors import InputError, unknown_name
+from ..archive import refuse_bomb
 
 ACTIVATIONS: dict[str, Any] = {
     "identity": lambda x: x,
@@ -30,6 +31,8 @@ def read(path: Path | str) -> nn.Module:
         content = _members(Path(path))
         described = json.loads(content["args.json"])
         weights = torch.load(io.BytesIO(content["model.pt"]), map_location="cpu", weights_only=True)
+    except InputError:
+        raise
     except Exception as error:
         raise InputError(f"{path} is not a model that PhysicsNeMo has saved as weights and arguments alone.") from error
     if described.get("__name__") != "FullyConnected":
@@ -46,10 +49,11 @@ def _members(path: Path) -> dict[str, bytes]:
     """The two files in it. Older ones are tar archives, with the weights inside as a zip archive."""
     names = ("args.json", "model.pt")
     if tarfile.is_tarfile(path):
-        with tarfile.open(path) as archive:
+        with tarfile.open(path, "r:") as archive:  # as it is: a packed one may get larger than the memory
             entries = {Path(entry.name).name: entry for entry in archive.getmembers() if entry.isfile()}
             return {name: archive.extractfile(entries[name]).read() for name in names}  # type: ignore[union-attr]
     with zipfile.ZipFile(path) as archive:
+        refuse_bomb(path, archive)
         return {name: archive.read(name) for name in names}
 
 

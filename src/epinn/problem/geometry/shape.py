@@ -8,7 +8,9 @@ from typing import Any
 import equinox as eqx
 import numpy as np
 
+from ...arguments import is_number, text
 from ...errors import EpinnWarning, InputError, shown
+from ..checks import as_numbers
 from ..domain import Box
 from ..region import TIME, Part, no_zones
 from .during import During
@@ -102,6 +104,7 @@ class Shape(Irregular):
     def faces(self, on: str | None = None) -> list["Edge"]:
         if on is None:
             return [Edge(self, track.name) for track in tracks(self.form)]
+        text(on, "a part of the boundary", "disc")
         if "," in on:
             return [edge for part in on.split(",") for edge in self.faces(part.strip())]
         known = [track.name for track in tracks(self.form)]
@@ -172,7 +175,8 @@ def Ellipse(*, radii: Any, angle: float = 0.0, name: str = "", **center: Any) ->
     """`Ellipse(x=0, y=0, radii=(2, 1), angle=30)`, turned counterclockwise by an angle in degrees; its boundary has its name,
     "ellipse" without one."""
     at = _numbers(list(_two(center, "Ellipse(x=0, y=0, radii=(2, 1))").values()), "the centre")
-    sizes = _numbers(radii, "the radius" if len(np.atleast_1d(radii)) == 2 and radii[0] == radii[1] else "radii=")
+    is_disc = isinstance(radii, tuple | list) and len(radii) == 2 and radii[0] is radii[1]
+    sizes = _numbers(radii, "the radius" if is_disc else "radii=")
     if len(sizes) != 2 or not all(size > 0 for size in sizes):
         raise InputError(f"a radius must be positive, and an ellipse has two of them, radii=(2, 1); got {shown(radii)}.")
     (turned,) = _numbers([angle], "the angle")
@@ -183,8 +187,8 @@ def Ellipse(*, radii: Any, angle: float = 0.0, name: str = "", **center: Any) ->
 def _columns(pairs: Any, others: Mapping[str, Any]) -> dict[str, Any]:
     """The corners of a polygon as columns x and y, from pairs."""
     try:
-        places = np.asarray(pairs, float)
-    except (TypeError, ValueError):
+        places = as_numbers(pairs, "corners")
+    except InputError:
         places = np.empty(0)
     if others or places.ndim != 2 or places.shape[1] != 2:
         raise InputError("a polygon is given by pairs, [(0, 0), (2, 0), (1, 1)], or by columns, x=(0, 2, 1), y=(0, 0, 1).")
@@ -203,6 +207,8 @@ def Polygon(pairs: Any = None, /, *, name: str = "", **corners: Any) -> Shape:  
         raise InputError(f"a polygon has three corners or more, each with both coordinates; got {first} and {second} values.")
     around = list(zip(*columns, strict=True))
     around = around[:-1] if around[0] == around[-1] else around
+    if len(set(around)) < 3:
+        raise InputError(f"a polygon has three corners or more that differ; got {len(set(around))}.")
     ring = shapely().Polygon(around)
     if not ring.is_valid or not ring.area > 0:
         raise InputError("the edges of a polygon must not cross or touch each other: list its corners in order, once around.")
@@ -220,12 +226,12 @@ def _two(values: Mapping[str, Any], example: str) -> Mapping[str, Any]:
 
 def _numbers(values: Any, what: str) -> tuple[float, ...]:
     try:
-        found = tuple(float(value) for value in values)
-    except (TypeError, ValueError):
-        found = (math.nan,)
-    if not all(map(math.isfinite, found)):
+        found = tuple(values)
+    except TypeError:
+        found = (None,)
+    if not all(map(is_number, found)):
         raise InputError(f"{what} must be finite numbers, not {shown(values)}.")
-    return found
+    return tuple(map(float, found))
 
 
 def _checked(name: str) -> str:

@@ -64,9 +64,9 @@ class Descent:
     optimizer: str = "adam"
 
     def __post_init__(self) -> None:
-        if self.schedule not in SCHEDULES:
+        if not isinstance(self.schedule, str) or self.schedule not in SCHEDULES:
             raise unknown_name("schedule", self.schedule, SCHEDULES)
-        if self.optimizer not in OPTIMIZERS:
+        if not isinstance(self.optimizer, str) or self.optimizer not in OPTIMIZERS:
             raise unknown_name("optimizer", self.optimizer, OPTIMIZERS)
         if self.epochs < 0 or not 0 < self.learning_rate < math.inf:
             raise InputError("epochs must not be negative, and the learning rate must be a positive number.")

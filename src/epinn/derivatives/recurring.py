@@ -1,0 +1,107 @@
+"""Functions that do the same as an earlier one, so that a problem that is written in a loop is compiled once, not each time.
+
+Python makes a new function object each time that a `lambda` is reached, and JAX would compile each of them anew and keep it.
+A function is known again by its code and by the values that it takes from around it, if all of these are numbers, texts,
+functions of that kind, or parts of NumPy and JAX. What is used is a copy that has taken these values along: later changes to
+them make another function.
+"""
+
+import builtins
+import types
+from collections import OrderedDict
+from collections.abc import Hashable, Iterator
+from typing import Any
+
+KEPT = 256  # functions that are remembered
+DEEPEST = 8  # functions that functions use
+PACKAGES = ("jax", "jaxlib", "numpy", "math", "builtins", "scipy", "epinn")  # whose parts stay what they are
+
+_known: OrderedDict[Hashable, types.FunctionType] = OrderedDict()
+
+
+class _Unclear(Exception):
+    """A value may change, or cannot be compared."""
+
+
+def recurring(function: Any) -> Any:
+    """A function that does the same, if such a one was here before; otherwise, or where that is not clear, this one."""
+    if type(function) is not types.FunctionType:
+        return function
+    try:
+        recipe = _recipe(function, DEEPEST)
+        found = _known.get(recipe) or _copy(function)
+    except _Unclear:
+        return function
+    _known[recipe] = found
+    _known.move_to_end(recipe)
+    while len(_known) > KEPT:
+        _known.popitem(last=False)
+    return found
+
+
+def _recipe(value: Any, deeper: int) -> Hashable:
+    """What tells a value from others."""
+    if not deeper:
+        raise _Unclear
+    if value is None or isinstance(value, bool | int | str | bytes):
+        return type(value), value
+    if isinstance(value, float | complex):
+        return type(value), repr(value)  # which tells -0.0 from 0.0, and knows NaN again
+    if isinstance(value, tuple):
+        return type(value), *(_recipe(part, deeper - 1) for part in value)
+    if type(value) is types.FunctionType and value.__module__.partition(".")[0] not in PACKAGES:
+        if vars(value):  # of a decorator, which says there what it stands for
+            raise _Unclear
+        around = {name: _recipe(found, deeper - 1) for name, found in _around(value).items()}
+        return value.__code__, value.__code__.co_filename, *around.items()
+    name = value.__name__ if isinstance(value, types.ModuleType) else getattr(value, "__module__", None)
+    if (
+        isinstance(name, str)
+        and name.partition(".")[0] in PACKAGES
+        and (callable(value) or isinstance(value, types.ModuleType))
+    ):
+        return "part of", id(value)  # these live as long as their packages
+    raise _Unclear
+
+
+def _around(function: types.FunctionType) -> dict[str, Any]:
+    """Everything that a function takes from where it was made, by where it takes it from."""
+    try:
+        cells = [cell.cell_contents for cell in function.__closure__ or ()]
+    except ValueError:  # not filled yet
+        raise _Unclear from None
+    return {
+        "defaults": function.__defaults__,
+        **{f"default {name}": value for name, value in (function.__kwdefaults__ or {}).items()},
+        **{f"cell {i}": value for i, value in enumerate(cells)},
+        **{f"global {name}": value for name, value in _globals(function).items()},
+    }
+
+
+def _globals(function: types.FunctionType) -> dict[str, Any]:
+    names = dict.fromkeys(_names(function.__code__))
+    return {name: function.__globals__[name] for name in names if name in function.__globals__}
+
+
+def _names(code: types.CodeType) -> Iterator[str]:
+    """The names that a function and the functions inside it look up."""
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _names(constant)
+
+
+def _copy(function: types.FunctionType) -> types.FunctionType:
+    """The same function with values that nobody can change any more."""
+
+    def own(value: Any) -> Any:
+        is_users = type(value) is types.FunctionType and value.__module__.partition(".")[0] not in PACKAGES
+        return _copy(value) if is_users else value
+
+    cells = tuple(types.CellType(own(cell.cell_contents)) for cell in function.__closure__ or ())
+    taken = {name: own(value) for name, value in _globals(function).items()}
+    named = {"__name__": function.__module__, "__builtins__": builtins}
+    made = types.FunctionType(function.__code__, taken | named, function.__name__, function.__defaults__, cells)
+    made.__kwdefaults__ = function.__kwdefaults__ and dict(function.__kwdefaults__)
+    made.__module__, made.__qualname__ = function.__module__, function.__qualname__
+    return made
