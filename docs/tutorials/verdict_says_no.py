@@ -1,0 +1,162 @@
+# %% [markdown]
+# # When the verdict says no
+#
+# A band that is wrong is worse than none, so every band comes with a verdict: `trustworthy`, `too narrow`, `too wide`, `not
+# converged` or `not checked`, and why. This page makes things go wrong on purpose, on the [cooling fin](first_band.md), and
+# shows what is said and what to do about it.
+
+# %%
+import warnings
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+import epinn
+
+warnings.simplefilter("ignore", epinn.EpinnWarning)  # a fit that is none warns; here we look at the verdicts instead
+AIR, LENGTH = 293.15, 120.0
+
+
+def truth(x):
+    return AIR + 60 * np.sinh((300 - x) / LENGTH) / np.sinh(300 / LENGTH)
+
+
+rng = np.random.default_rng(0)
+x_read = np.linspace(30, 290, 24)
+T_read = truth(x_read) + 0.5 * rng.normal(size=24)
+EVEN = np.arange(24) % 2 == 0
+
+
+def fin(sigma=0.5, length=LENGTH):
+    """The fin with half of its readings to learn from, and the other half to judge by."""
+    return epinn.Problem(
+        name="cooling fin",
+        domain=epinn.Box(x=(0, 300)),
+        fields="T",
+        equation=lambda T: T.xx - (T - AIR) / length**2,
+        boundary=epinn.Dirichlet(AIR, on="x=300"),
+        data=[
+            epinn.Data(x_read[EVEN], T_read[EVEN], sigma=sigma),
+            epinn.Data(x_read[~EVEN], T_read[~EVEN], sigma=sigma, held_out=True),
+        ],
+        points=epinn.Points(collocation=40),
+    )
+
+
+def fit(problem, key):
+    return epinn.fit(problem, key=key, base=epinn.Base(hidden=(16, 16)))  # small, to be quick
+
+
+def said(band):
+    print(f"{band.verdict.word}\n  {band.verdict.reasons}")
+
+
+# %% [markdown]
+# ## As it should be
+#
+# Twelve readings are learned from, twelve are held out.
+
+# %%
+good = epinn.attach(fit(fin(), key=0), fin(), key=1)
+said(good)
+
+# %% [markdown]
+# ## Too narrow: the noise is larger than was said
+#
+# Somebody typed 0.1 K for thermocouples that are good to half a kelvin. The band believes it; the held-out readings do not.
+
+# %%
+boast = epinn.attach(fit(fin(sigma=0.1), key=0), fin(sigma=0.1), key=1)
+said(boast)
+
+# %% [markdown]
+# **What to do.** Leave `sigma` out, and it is inferred from the readings themselves. Or let the readings that were held out
+# set the width: `method="conformal"` scales a band until enough of them are inside.
+
+# %%
+inferred = epinn.attach(fit(fin(sigma=None), key=0), fin(sigma=None), key=1)
+said(inferred)
+print(f"  noise that was found: {inferred.noise['T']:.2f} K")
+
+# %% [markdown]
+# ## Not converged: the equation is wrong
+#
+# A fin of which somebody thinks that it loses its heat over 60 mm instead of 120. No temperature meets both this equation and
+# the readings.
+
+# %%
+wrong = epinn.attach(fit(fin(length=60.0), key=0), fin(length=60.0), key=1)
+said(wrong)
+
+# %% [markdown]
+# **What to do.** Measurements that contradict the equations mean that one of them is wrong: a coefficient, a unit, a missing
+# term. If it is a coefficient, make it unknown, `unknowns={"length": 60.0}`, and let the readings decide.
+#
+# ## Not converged: the network is not trained
+#
+# Two hundred steps of Adam, and nothing else.
+
+# %%
+untrained = epinn.Base(hidden=(16, 16), epochs=200, newton=0, restarts=0)
+hasty = epinn.attach(epinn.fit(fin(), key=0, base=untrained), fin(), key=1)
+said(hasty)
+
+# %% [markdown]
+# **What to do.** What the advice says: train further. With the defaults (Gauss-Newton after a short start) this happens
+# rarely on small problems; on hard ones `base.newton_work` allows more steps.
+#
+# ## Too wide: a method that cannot do better
+#
+# Variational inference takes the weights of a network for independent, which they are not.
+
+# %%
+vi = epinn.attach(good.pinn, fin(), method="vi", key=1)
+said(vi)
+
+# %% [markdown]
+# **What to do.** Take another method: [which one when](../methods.md).
+#
+# ## Not checked: what was given contradicts itself
+#
+# A plate that is hot on one edge and cold on the next has no temperature at the corner between them. Nothing is asked there,
+# and how far that reaches into the plate is not known.
+
+# %%
+plate = epinn.Problem(
+    name="plate with a cold edge",
+    domain=epinn.Box(x=(0, 100), y=(0, 100)),
+    fields="T",
+    equation=lambda T: T.xx + T.yy,
+    boundary=[epinn.Dirichlet(350.0, on="x=0"), epinn.Dirichlet(300.0, on="x=100, y=0, y=100")],
+    points=epinn.Points(collocation=200, boundary=20),
+)
+corner = epinn.attach(epinn.fit(plate, key=0, base=epinn.Base(hidden=(16, 16), newton=60, restarts=0)), plate, key=1)
+said(corner)
+
+# %% [markdown]
+# **What to do.** Let one value go over into the other within as short a stretch as it really does, or hold out a few
+# measurements.
+#
+# ## All of them
+
+# %% tags=["first"]
+# Five bands of the same fin, each beside the truth, with their verdicts
+x = np.linspace(0, 300, 201)
+bands = {"as it should be": good, "noise understated": boast, "wrong equation": wrong, "hardly trained": hasty, "vi": vi}
+COLOURS = {"trustworthy": "tab:green", "too wide": "tab:orange"}
+figure, panels = plt.subplots(1, 5, figsize=(12, 3.2), layout="constrained", sharex=True)
+for panel, (title, band) in zip(panels, bands.items(), strict=True):
+    mean, std = band.predict(x)
+    colour = COLOURS.get(band.verdict.word, "tab:red")
+    panel.fill_between(x, mean - truth(x) - 1.96 * std, mean - truth(x) + 1.96 * std, color=colour, alpha=0.3)
+    panel.plot(x, mean - truth(x), color=colour)
+    panel.axhline(0, color="k", ls="--", lw=1)
+    panel.set_title(f"{title}\n“{band.verdict.word}”", fontsize=10)
+    panel.set_xlabel("x (mm)")
+panels[0].set_ylabel("network and 95% band − truth (K)")
+plt.show()
+
+# %% [markdown]
+# A verdict never rests on the truth, which nobody has; here we have it and see that the verdicts were right. What it can
+# *not* see: a second solution of a nonlinear equation (fit with several keys and compare), and an equation that is wrong
+# where nothing was measured.
