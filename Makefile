@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: setup demo test test-all lint bench faults browser clean
+.PHONY: setup demo test test-all lint docs wheel bench faults browser clean
 
 setup: .venv/developer  ## an environment with epinn and the tools to work on it
 
@@ -46,6 +46,21 @@ $(INTEROP)/installed: tests/interop/requirements.txt pyproject.toml
 test-all: $(INTEROP)/installed browser  ## every test, every shape, also with PyTorch, DeepXDE, ONNX, Flax, Haiku and Keras, which are installed for it
 	DDE_BACKEND=pytorch KERAS_BACKEND=jax $(INTEROP)/bin/python -m pytest -n 2 --dist worksteal -q
 
+DOCS := .venv-docs
+
+$(DOCS)/installed: pyproject.toml
+	$(PYTHON) -m venv $(DOCS)
+	$(DOCS)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	@touch $@
+
+docs: $(DOCS)/installed  ## the site in build/website/site; runs the tutorials that have changed, a quarter of an hour for all of them
+	$(DOCS)/bin/python -m website
+
+wheel: .venv/developer  ## the wheel in dist/, installed into an empty environment and tried there
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist .
+	$(BIN)/python tools/smoke.py dist/*.whl
+
 PEERS := .venv-peers
 
 $(PEERS)/installed: benchmarks/peers/requirements.txt
@@ -64,4 +79,4 @@ faults: .venv/user  ## kills, damaged files and full disks on purpose, 50 and 20
 	$(BIN)/python -m benchmarks.faults
 
 clean:
-	rm -rf .venv .venv-interop .venv-peers build dist .pytest_cache .mypy_cache .ruff_cache
+	rm -rf .venv .venv-interop .venv-peers .venv-docs build dist .pytest_cache .mypy_cache .ruff_cache
