@@ -30,8 +30,10 @@ def digest(notebook: Any, tutorial: Path, package: Path) -> str:
 
 
 def _data(tutorial: Path) -> list[Path]:
-    """The files beside a tutorial that it may read."""
-    return [path for path in sorted(tutorial.parent.iterdir()) if path.is_file() and path.suffix not in (".py", ".md")]
+    """The files beside a tutorial that it names."""
+    text = tutorial.read_text(encoding="utf-8")
+    beside = [path for path in sorted(tutorial.parent.iterdir()) if path.is_file() and path.suffix not in (".py", ".md")]
+    return [path for path in beside if path.name in text]
 
 
 def write_page(tutorial: Path, package: Path, cache: Path, folder: Path, *, run: bool = True) -> None:

@@ -97,6 +97,8 @@ right.legend()
 plt.show()
 
 # %% [markdown]
+# The two networks meet to within a few hundredths of a kelvin, and the band knows that.
+#
 # ## From here to yours
 #
 # | you have | write |

@@ -52,10 +52,10 @@ problem = epinn.Problem(
     equation=lambda T, a, b: T.t - a * T.xx + b * (T - ROOM),
     boundary=epinn.Neumann(0.0),
     data=readings,
-    points=epinn.Points(collocation=200),
+    points=epinn.Points(collocation=400),
     unknowns={"a": epinn.Unknown(guess=5.0, positive=True), "b": epinn.Unknown(guess=1e-3, positive=True)},
 )
-small = epinn.Base(hidden=(16, 16))  # for a page that is read in a minute; by default three layers of 32
+small = epinn.Base(hidden=(20, 20))  # for a page that is read in a minute; by default three layers of 32
 band = epinn.attach(epinn.fit(problem, key=0, base=small), problem, key=1)
 print(band.summary())
 
@@ -112,7 +112,7 @@ print(f"b: {1e3 * found['b'].mean:.3f} ± {1e3 * found['b'].std:.3f} per 1000 s"
 def bar(a=14.0, b=0.002, step=0.02, cells=200):
     """Temperatures (°C) over the bar every 30 s, by the explicit scheme on cells of 1 mm."""
     x = np.arange(cells) + 0.5
-    T = 20 + 60 * np.exp(-(((x - 100) / 25) ** 2))
+    T = 20 + 60 * np.exp(-(((x - 100) / 45) ** 2))
     rows = []
     for i in range(round(300 / step) + 1):
         if i % round(30 / step) == 0:

@@ -65,7 +65,7 @@ def tutorial(tmp_path):
     (tmp_path / "package" / "a.py").write_text("x = 1")
     (tmp_path / "pages").mkdir()
     path = tmp_path / "pages" / "fin.py"
-    path.write_text("# %%\n1")
+    path.write_text("# %%\n1  # fin.csv")
     return path
 
 

@@ -25,7 +25,8 @@ function sortBy(table, rows, head) {
   table.tBodies[0].append(...keyed.map(([, row]) => row));
 }
 
-document.querySelectorAll(".md-typeset table:not([class])").forEach((table) => {
+const measured = location.pathname.includes("/results/") ? document.querySelectorAll(".md-typeset table:not([class])") : [];
+measured.forEach((table) => {
   const rows = table.tBodies.length ? [...table.tBodies[0].rows] : [];
   // A cell that is empty because it repeats the one above would lose its meaning in another order.
   const repeats = rows.some((row) => row.cells[0].textContent.trim() === "");
