@@ -1,4 +1,4 @@
-"""The Python code of README, guide and other pages runs as it stands, page by page, on a network that is trained for a moment only."""
+"""The Python code of README, guide and other pages runs as it stands, page by page, on networks hardly trained."""
 
 import functools
 import re

@@ -45,7 +45,9 @@ def test_the_version_is_that_of_the_package(tmp_path):
     assert good("--version", cwd=tmp_path).out == f"{epinn.__version__}\n"
 
 
-@pytest.mark.parametrize(("typed", "completed"), [("ca", "calibrate"), ("re", "resume report reproduce"), ("run --no", "--noise")])
+@pytest.mark.parametrize(
+    ("typed", "completed"), [("ca", "calibrate"), ("re", "resume report reproduce"), ("run --no", "--noise")]
+)
 def test_a_shell_completes_commands_and_options(typed, completed, tmp_path):
     words = f"epinn {typed}"
     asked = {"_EPINN_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(len(words.split()) - 1)}
