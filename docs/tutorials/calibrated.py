@@ -43,19 +43,19 @@ def problem(key):
 """)
 
 # %% [markdown]
-# ## Fifty experiments
+# ## Twenty-five experiments
 #
-# Networks are trained side by side, 25 at a time on a CPU, so that fifty take little longer than a few. Two methods are
-# compared, on the same networks: the default, and one that we would not use.
+# Networks are trained side by side, so that 25 take little longer than a few. Two methods are compared, on the same networks: the default, and one that we would not use.
 
 # %%
-# !epinn calibrate fin.py:problem --redraws 50 --method epinet,dropout --set base.hidden=16,16 --out fin 2> log
+# !epinn calibrate fin.py:problem --redraws 25 --method epinet,dropout --set base.hidden=16,16 --out fin 2> log
 
 # %% [markdown]
 # ## How to read it
 #
 # On the diagonal a band keeps its promise at every level, 50% as well as 95%. Above it, bands are too wide; below, too
-# narrow. A field varies as one piece, so that every repetition counts once: fifty say a coverage of 95% to ± 3%.
+# narrow. A field varies as one piece, so that every repetition counts once: 25 of them tell a
+# coverage of 95% to ± 4%, a hundred to ± 2%.
 
 # %% tags=["first"]
 # How often the band holds the truth, at every level, for two methods; and how far the truth was off, experiment by experiment

@@ -60,10 +60,10 @@ problem = epinn.Problem(
         epinn.Data(places, v_read, sigma=NOISE, field="v"),
         epinn.Data(np.array([[10.0, -5.0]]), np.array([0.0]), sigma=0.01, field="p", name="level of p"),
     ],
-    points=epinn.Points(collocation=300),
+    points=epinn.Points(collocation=200),
     unknowns={"nu": epinn.Unknown(guess=2.0, positive=True)},
 )
-small = epinn.Base(hidden=(24, 24))  # for a page that is read in a minute; by default three layers of 32
+small = epinn.Base(hidden=(20, 20))  # for a page that is read in a minute; by default three layers of 32
 band = epinn.attach(epinn.fit(problem, key=0, base=small), problem, key=1)
 print(band.summary())
 

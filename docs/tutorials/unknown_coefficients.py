@@ -63,30 +63,40 @@ print(band.summary())
 # What stands behind ± is **one standard deviation**. The bar was made up with $a$ = 14 mm²/s and $b$ = 0.002 /s.
 
 # %% tags=["first"]
-# Readings and bands of the five thermocouples, and the joint distribution of the two coefficients
+# A bar that cools: five thermocouples, the temperature at the start between them, and two unknown coefficients
 times = np.linspace(0, 300, 121)
 positions = np.unique(np.round(readings.points[:, 0], 6))
 found = band.unknowns(samples=2000)
 
-figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.8), layout="constrained", width_ratios=(3, 2))
+figure, (left, middle, right) = plt.subplots(1, 3, figsize=(13, 3.8), layout="constrained", width_ratios=(4, 3, 3))
 for number, x in enumerate(positions):
     mean, std = band.predict(np.stack([np.full_like(times, x), times], axis=1))
     here = np.isclose(readings.points[:, 0], x)
     left.fill_between(times, mean - 1.96 * std, mean + 1.96 * std, color=f"C{number}", alpha=0.4)
     left.plot(times, mean, color=f"C{number}", lw=1, label=f"{x:.0f} mm")
     left.plot(readings.points[here, 1], readings.values[here], ".", color=f"C{number}")
-left.set(xlabel="t (s)", ylabel="T (K)")
+left.set(xlabel="t (s)", ylabel="T (K)", title="five thermocouples")
 left.legend(title="position", ncols=2)
+along = np.linspace(0, 200, 201)
+mean, std = band.predict(np.stack([along, np.zeros(201)], axis=1))
+middle.fill_between(along, mean - 1.96 * std, mean + 1.96 * std, color="C0", alpha=0.3, label="95% band")
+middle.plot(along, mean, color="C0", label="network")
+middle.plot(along, ROOM + 60 * np.exp(-(((along - 100) / 45) ** 2)), "k--", lw=1, label="truth")
+start = readings.points[:, 1] == 0
+middle.plot(readings.points[start, 0], readings.values[start], "k.", label="readings")
+middle.set(xlabel="x (mm)", title="temperature at the start")
+middle.legend()
 right.plot(found["a"].samples, 1e3 * found["b"].samples, ".", ms=3, alpha=0.3)
 right.plot(14, 2, "k*", ms=14, label="truth")
-right.set(xlabel="a (mm²/s)", ylabel="b (10⁻³/s)")
+right.set(xlabel="a (mm²/s)", ylabel="b (10⁻³/s)", title="two coefficients")
 right.legend()
 plt.show()
 
 # %% [markdown]
-# On the right are draws: each is a pair of coefficients and a temperature field that go together. So whatever follows from
-# both has the right spread too, with their correlation in it. How long until the middle has lost half of its excess, say, or
-# the conductivity, if the heat capacity is 3.6 J/(cm³ K):
+# In the middle is the temperature at the start, which nobody gave: the band is narrow at the five readings and wide between
+# them, since that is how much the later readings tell of it. On the right are draws: each is a pair of coefficients and a
+# temperature field that go together. So whatever follows from both has the right spread too, with their correlation in it.
+# How long until the middle has lost half of its excess, say, or the conductivity, if the heat capacity is 3.6 J/(cm³ K):
 
 # %%
 conductivity = 3.6e6 * found["a"].samples * 1e-6  # W/(m K)
