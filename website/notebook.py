@@ -116,18 +116,24 @@ def markdown(notebook: Any, name: str, figures: dict[str, bytes]) -> str:
 
 
 def _outputs(cell: Any, stem: str, figures: dict[str, bytes]) -> Iterator[str]:
-    number = 0
+    number, said = 0, ""
     for output in cell.get("outputs", ()):
         data = output.get("data", {})
-        if output.output_type == "stream" and output.name == "stdout":
-            yield _printed(output.text)
-        elif "image/png" in data:
+        if output.output_type == "stream":
+            said += output.text if output.name == "stdout" else ""  # in pieces, as it was printed
+            continue
+        if said:
+            yield _printed(said)
+            said = ""
+        if "image/png" in data:
             number += 1
             figure = f"{stem}.png" if number == 1 else f"{stem}-{number}.png"
             figures[figure] = base64.b64decode(data["image/png"])
             yield f"![{_caption(cell.source)}]({figure})"
         elif "text/plain" in data:
             yield _printed(data["text/plain"])
+    if said:
+        yield _printed(said)
 
 
 def _printed(text: str) -> str:

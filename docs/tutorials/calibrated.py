@@ -45,7 +45,8 @@ def problem(key):
 # %% [markdown]
 # ## Twenty-five experiments
 #
-# Networks are trained side by side, so that 25 take little longer than a few. Two methods are compared, on the same networks: the default, and one that we would not use.
+# Networks are trained side by side, so that 25 take little longer than a few. Two methods are
+# compared, on the same networks: the default, and one that we would not use.
 
 # %%
 # !epinn calibrate fin.py:problem --redraws 25 --method epinet,dropout --set base.hidden=16,16 --out fin 2> log

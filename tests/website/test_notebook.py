@@ -48,8 +48,10 @@ def test_the_figure_of_the_tagged_cell_opens_the_page_and_stays_in_its_place():
 
 
 def test_what_was_printed_is_shown_and_warnings_are_not():
-    made, _ = page(text("# Fin"), code("fit()", printed("T \x1b[1m300\x1b[0m K\n"), printed("careful", "stderr")))
-    assert "T 300 K\n```" in made
+    made, _ = page(
+        text("# Fin"), code("fit()", printed("T \x1b[1m300\x1b[0m K\n"), printed("careful", "stderr"), printed("done\n"))
+    )
+    assert "T 300 K\ndone\n```" in made
     assert "careful" not in made
 
 
