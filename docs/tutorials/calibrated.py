@@ -9,6 +9,10 @@
 import json
 from pathlib import Path
 
+import matplotlib.pyplot as plt
+import numpy as np
+from scipy.stats import norm
+
 # %% [markdown]
 # ## A problem that can be repeated
 #
@@ -27,7 +31,8 @@ AIR, LENGTH = 293.15, 120.0
 def exact(x):
     return AIR + 60 * jnp.sinh((300 - x) / LENGTH) / jnp.sinh(300 / LENGTH)
 
-def problem(key):
+def problem(key=0):
+    key = jax.random.key(key) if isinstance(key, int) else key
     x = np.linspace(30, 290, 12)
     noise = 0.5 * np.asarray(jax.random.normal(key, (12,)))
     return epinn.Problem(

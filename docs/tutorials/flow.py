@@ -93,8 +93,9 @@ panels[0, 0].plot(*places.T, "r.", ms=4)
 plt.show()
 
 # %% [markdown]
-# The two lower panels have the same colours: what the band does not know, and what is really wrong. It is widest in the
-# corners that no particle came near.
+# The two lower panels have the same colours: what the band does not know, and what is really wrong. Both are largest next to
+# the rods, where the flow turns back, and vanish in the corner at which the pressure is set. The drop below is negative: behind
+# a grid the flow slows down, and the pressure rises.
 
 # %%
 inside = np.abs(mean[:, 2] - p_true) < 1.96 * std[:, 2]
