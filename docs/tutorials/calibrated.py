@@ -20,7 +20,7 @@ from scipy.stats import norm
 # with its `exact` solution.
 
 # %%
-Path("fin.py").write_text("""
+_ = Path("fin.py").write_text("""
 import jax
 import jax.numpy as jnp
 import numpy as np
