@@ -53,7 +53,7 @@ $(DOCS)/installed: pyproject.toml
 	$(DOCS)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
 	@touch $@
 
-docs: $(DOCS)/installed  ## the site in build/website/site; runs the tutorials that have changed, a quarter of an hour for all of them
+docs: $(DOCS)/installed  ## the site in build/website/site; runs the tutorials that have changed, half an hour of two cores for all of them
 	$(DOCS)/bin/python -m website
 
 wheel: .venv/developer  ## the wheel in dist/, installed into an empty environment and tried there

@@ -30,9 +30,9 @@ T_read = truth(x_read) + 0.5 * np.random.default_rng(0).normal(size=12)
 # %% [markdown]
 # ## The problem, as on paper
 #
-# Heat that flows along the fin is lost to the air: $T'' = (T - T_\mathrm{air})/\ell^2$. The far end is as cold as the air.
-# Nothing is said about the hot end. `T.xx` is the second derivative of the field `T`; units are yours, here kelvin and
-# millimetres.
+# Heat that flows along the fin is lost to the air: $\partial_x^2 T = (T - T_\mathrm{air})/\ell^2$. The far end is as cold
+# as the air. Nothing is said about the hot end. `T.xx` is the second derivative of the field `T`; units are yours, here
+# kelvin and millimetres.
 
 # %%
 problem = epinn.Problem(

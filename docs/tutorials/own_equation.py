@@ -20,9 +20,10 @@ AIR, EMISSIVITY, STEFAN = 10.0, 0.9, 5.67e-8  # W/(m² K), none, W/(m² K⁴)
 # %% [markdown]
 # ## The equation
 #
-# The flux $q = -k\,T'$ does not change along the wall: $(k\,T')' = 0$. An equation is a function whose arguments are named
-# after what it needs: fields (`T`) and coordinates (`x`). Derivatives are attributes: `T.x`, `T.xx`. The derivative of a
-# product is written as on paper, with the field first. Use `jax.numpy` inside, and `jnp.where` instead of `if`.
+# The flux $q = -k\,\partial_x T$ does not change along the wall: $\partial_x (k\,\partial_x T) = 0$. An equation is a
+# function whose arguments are named after what it needs: fields (`T`) and coordinates (`x`). Derivatives are attributes:
+# `T.x`, `T.xx`. The derivative of a product is written as on paper, with the field first. Use `jax.numpy` inside, and
+# `jnp.where` instead of `if`.
 
 
 # %%

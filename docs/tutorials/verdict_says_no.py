@@ -147,6 +147,6 @@ panels[0].set_ylabel("network and 95% band − truth (K)")
 plt.show()
 
 # %% [markdown]
-# A verdict never rests on the truth, which nobody has; here we have it and see that the verdicts were right. What it can
-# *not* see: a second solution of a nonlinear equation (fit with several keys and compare), and an equation that is wrong
-# where nothing was measured.
+# A verdict never rests on the truth, which nobody has; here we have it. The second band is as good as the first: a verdict
+# can say that band and readings disagree, not which of them is wrong. What it can *not* see at all: a second solution of a
+# nonlinear equation (fit with several keys and compare), and an equation that is wrong where nothing was measured.

@@ -21,8 +21,8 @@ from scipy.integrate import cumulative_simpson
 import epinn
 
 # %% [markdown]
-# The physics: a bar of 100 mm, heated along its length, with both ends at 300 K. In kelvin and millimetres, $T'' = -s(x)$,
-# with a source that has a bump.
+# The physics: a bar of 100 mm, heated along its length, with both ends at 300 K. In kelvin and millimetres, $\partial_x^2 T
+# = -s(x)$, with a source that has a bump.
 
 
 # %%
