@@ -16,7 +16,7 @@ from .notebook import write_page
 ROOT = Path(__file__).parent.parent
 BUILD = ROOT / "build" / "website"
 BESIDE = ("examples", "CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md", "LICENSE")  # what pages link to outside of docs/
-SHIM = "https://unpkg.com/iframe-worker/shim"  # by which search works in a page that is opened as a file
+SHIM = re.compile(r'https://[^"]*/iframe-worker/shim')  # by which search works in a page that is opened as a file
 COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 OUTSIDE = re.compile(r"\]\((?:\.\./)+(" + "|".join(map(re.escape, BESIDE)) + r")")
 
@@ -47,8 +47,7 @@ def build(folder: Path, *, run: bool) -> Path:
 def _without_network(page: Path, root: str) -> None:
     """Let a page load the one script that the generator would fetch from elsewhere from its own folder."""
     text = page.read_text(encoding="utf-8")
-    if SHIM in text:
-        page.write_text(text.replace(SHIM, f"{root}assets/iframe-worker.js"), encoding="utf-8")
+    page.write_text(SHIM.sub(f"{root}assets/iframe-worker.js", text), encoding="utf-8")
 
 
 def stage(folder: Path, *, run: bool) -> None:

@@ -17,7 +17,7 @@ def test_formulas_in_a_line_and_on_their_own_are_mathml():
 
 @pytest.mark.parametrize(
     "text",
-    ["`$HOME`", "```\necho $A and $B\n```", "costs $5 or so", "    indented $code$ here", 'run -v "$PWD:/work" and "$X"'],
+    ["`$HOME`", "```\necho $A and $B\n```", "costs $5 or so", "    indented $code$ here", 'run -v "$PWD:/data" and "$X"'],
 )
 def test_code_and_money_are_left_alone(text):
     assert with_formulas(text) == text
