@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: setup demo test test-all lint bench faults fuzz endurance browser clean
+.PHONY: setup demo test test-all lint docs wheel bench faults fuzz endurance browser clean
 
 setup: .venv/developer  ## an environment with epinn and the tools to work on it
 
@@ -46,6 +46,21 @@ $(INTEROP)/installed: tests/interop/requirements.txt pyproject.toml
 test-all: $(INTEROP)/installed browser  ## every test, every shape, also with PyTorch, DeepXDE, ONNX, Flax, Haiku and Keras, which are installed for it
 	DDE_BACKEND=pytorch KERAS_BACKEND=jax $(INTEROP)/bin/python -m pytest -n 2 --dist worksteal -q
 
+DOCS := .venv-docs
+
+$(DOCS)/installed: pyproject.toml
+	$(PYTHON) -m venv $(DOCS)
+	$(DOCS)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	@touch $@
+
+docs: $(DOCS)/installed  ## the site in build/website/site; runs the tutorials that have changed, half an hour of two cores for all of them
+	$(DOCS)/bin/python -m website
+
+wheel: .venv/developer  ## the wheel in dist/, installed into an empty environment and tried there
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist .
+	$(BIN)/python tools/smoke.py dist/*.whl
+
 PEERS := .venv-peers
 
 $(PEERS)/installed: benchmarks/peers/requirements.txt
@@ -72,4 +87,4 @@ endurance: .venv/user  ## 2,000 fits in one process, 200 runs of four processes 
 	$(BIN)/python -m benchmarks.endurance cost
 
 clean:
-	rm -rf .venv .venv-interop .venv-peers build dist .pytest_cache .mypy_cache .ruff_cache
+	rm -rf .venv .venv-interop .venv-peers .venv-docs build dist .pytest_cache .mypy_cache .ruff_cache

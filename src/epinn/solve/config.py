@@ -11,11 +11,11 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Key, PRNGKeyArray
 
-from ..arguments import number
+from ..arguments import is_whole, number
 from ..derivatives.compiled import runs_once
 from ..derivatives.composed import Parts, Pieces
 from ..derivatives.network import MLP, AbstractNetwork, Encoding, Frozen, Solution, check_architecture
-from ..errors import InputError
+from ..errors import InputError, shown
 from ..problem.channel import Channel
 from ..problem.field import Field
 from ..problem.precision import Exact
@@ -27,18 +27,7 @@ from .seeds import Keys, over_seeds, stack, unstack
 
 DEPTH, WIDTH, NARROWEST = 3, 32, 12  # of networks that the user leaves to us
 MOST_STAGES = 5  # of a fit: the second one reaches what can be reached, the third seldom adds to it
-ALWAYS = (
-    "fourier",
-    "fourier_scale",
-    "output_scale",
-    "epochs",
-    "learning_rate",
-    "polish",
-    "newton",
-    "restarts",
-    "stages",
-    "prior",
-)
+ALWAYS = ("fourier", "fourier_scale", "output_scale", "epochs", "learning_rate", "polish", "newton", "restarts", "prior")
 NUMBERS = (*ALWAYS, "newton_work", "tolerance")  # which may be left to us
 WORK = {"cpu": 1e12}  # operations of Gauss-Newton; a hundred times as many elsewhere
 
@@ -112,8 +101,8 @@ class Base:
         for name in ("fourier", "polish", "newton", "newton_work", "restarts"):
             if not 0 <= (getattr(self, name) or 0) < math.inf:
                 raise InputError(f"base.{name} must be a finite number, and not negative.")
-        if not 1 <= self.stages <= MOST_STAGES:
-            raise InputError(f"base.stages must be between 1 and {MOST_STAGES}, unlike {self.stages}.")
+        if not is_whole(self.stages, 1) or self.stages > MOST_STAGES:
+            raise InputError(f"base.stages must be a whole number between 1 and {MOST_STAGES}, not {shown(self.stages)}.")
         if not 0 < self.fourier_scale < math.inf or not 0 < self.prior < math.inf:
             raise InputError("base.fourier_scale and base.prior must be positive.")
         if self.tolerance is not None and not 0 < self.tolerance < math.inf:

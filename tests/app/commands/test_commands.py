@@ -1,5 +1,6 @@
 """What the command line says of itself, and of mistakes."""
 
+import os
 import re
 import resource
 import subprocess
@@ -42,6 +43,16 @@ def test_without_arguments_there_is_help(tmp_path):
 
 def test_the_version_is_that_of_the_package(tmp_path):
     assert good("--version", cwd=tmp_path).out == f"{epinn.__version__}\n"
+
+
+@pytest.mark.parametrize(
+    ("typed", "completed"), [("ca", "calibrate"), ("re", "resume report reproduce"), ("run --no", "--noise")]
+)
+def test_a_shell_completes_commands_and_options(typed, completed, tmp_path):
+    words = f"epinn {typed}"
+    asked = {"_EPINN_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(len(words.split()) - 1)}
+    done = subprocess.run(COMMAND, cwd=tmp_path, env=os.environ | asked, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == completed.split()
 
 
 MISTAKES = {

@@ -28,7 +28,6 @@ app = typer.Typer(
     name="epinn",
     help="Honest error bars on physics-informed neural networks.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
