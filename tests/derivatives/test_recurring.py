@@ -67,6 +67,13 @@ def test_decorated_functions_and_other_callables_are_left_alone():
         assert recurring(function) is function
 
 
+def test_functions_of_epinn_are_left_alone():
+    """There may be others of them, with other values around them, where one has been before."""
+    function = made(3)
+    function.__module__ = "epinn.problems.poisson"
+    assert recurring(function) is function
+
+
 def test_a_function_that_calls_itself_is_left_alone():
     def again(n):
         return again(n - 1) if n else 0

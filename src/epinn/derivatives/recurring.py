@@ -25,7 +25,7 @@ class _Unclear(Exception):
 
 def recurring(function: Any) -> Any:
     """A function that does the same, if such a one was here before; otherwise, or where that is not clear, this one."""
-    if type(function) is not types.FunctionType:
+    if not _is_users(function):
         return function
     try:
         recipe = _recipe(function, DEEPEST)
@@ -39,6 +39,11 @@ def recurring(function: Any) -> Any:
     return found
 
 
+def _is_users(value: Any) -> bool:
+    """Whether it is a function in Python, and not one of ours, of which there may be others with other values around them."""
+    return type(value) is types.FunctionType and (value.__module__ or "").partition(".")[0] not in PACKAGES
+
+
 def _recipe(value: Any, deeper: int) -> Hashable:
     """What tells a value from others."""
     if not deeper:
@@ -49,7 +54,7 @@ def _recipe(value: Any, deeper: int) -> Hashable:
         return type(value), repr(value)  # which tells -0.0 from 0.0, and knows NaN again
     if isinstance(value, tuple):
         return type(value), *(_recipe(part, deeper - 1) for part in value)
-    if type(value) is types.FunctionType and value.__module__.partition(".")[0] not in PACKAGES:
+    if _is_users(value):
         if vars(value):  # of a decorator, which says there what it stands for
             raise _Unclear
         around = {name: _recipe(found, deeper - 1) for name, found in _around(value).items()}
@@ -60,7 +65,7 @@ def _recipe(value: Any, deeper: int) -> Hashable:
         and name.partition(".")[0] in PACKAGES
         and (callable(value) or isinstance(value, types.ModuleType))
     ):
-        return "part of", id(value)  # these live as long as their packages
+        return "part of", id(value)  # the copy keeps it, so that nothing else can have its place
     raise _Unclear
 
 
@@ -95,8 +100,7 @@ def _copy(function: types.FunctionType) -> types.FunctionType:
     """The same function with values that nobody can change any more."""
 
     def own(value: Any) -> Any:
-        is_users = type(value) is types.FunctionType and value.__module__.partition(".")[0] not in PACKAGES
-        return _copy(value) if is_users else value
+        return _copy(value) if _is_users(value) else value
 
     cells = tuple(types.CellType(own(cell.cell_contents)) for cell in function.__closure__ or ())
     taken = {name: own(value) for name, value in _globals(function).items()}

@@ -20,6 +20,7 @@ NARROW = 0.05  # of the domain: where they lie that close together along a coord
 LINE = 1025  # points along which a jump is looked for
 STEEP = 30.0  # times the usual step from one to the next
 HALVINGS = 10  # of the distance, after which a step that is still there is a jump
+DOUBT = " Measurements that contradict the equations look like that too: check sigma, units and signs."
 SMOOTHER = "let it rise over a few percent of the domain"
 BETWEEN = 3.0  # times the residuals at the points of the fit: it has learned its points, not the equation
 
@@ -39,6 +40,7 @@ def cures(
     """
     rows = residuals(channels, solution)
     exact_hold = left.largest(seed) <= SOLVED
+    doubt = DOUBT if any(channel.kind == "data" for channel in channels) else ""
     found = []
     for i, (channel, row) in enumerate(zip(channels, rows, strict=True)):
         is_exact = isinstance(channel.precision, Exact)
@@ -65,9 +67,11 @@ def cures(
                 f"{LOST}. Most of it is missed near {place}: if something jumps there, {_at_a_jump(problem.domain, place)}."
             )
         elif problem.initial:
-            found.append(f"{LOST}. It may be too long a time: try a shorter one first, or a larger network, Base(hidden=...).")
+            found.append(
+                f"{LOST}. It may be too long a time: try a shorter one first, or a larger network, Base(hidden=...).{doubt}"
+            )
         else:
-            found.append(NOT_FOUND)
+            found.append(f"{NOT_FOUND}{doubt}")
     return found
 
 
