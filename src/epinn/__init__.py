@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from .solve.config import Base
     from .solve.fit import fit_seeds
     from .solve.optimise.adam import Weights
-from .solve.pinn import Pinn
+    from .solve.pinn import Pinn
 
 _HOMES = {
     "errors": ("Diverged", "EpinnError", "EpinnWarning", "InputError"),
