@@ -127,7 +127,7 @@ def _fresh(pinn: Pinn, round: int, numbers: tuple[int, ...]) -> tuple[Channel, .
     return tuple(found)
 
 
-class _Added(AbstractNetwork):
+class Added(AbstractNetwork):
     """A network with sums of random units added to it, which are zero wherever it has given values."""
 
     network: AbstractNetwork
@@ -158,7 +158,7 @@ class _ErrorObjective(Objective):
         return residuals(channels, self.corrected(parameters))
 
     def corrected(self, outer: Float[Array, "fields units"]) -> Solution:
-        return dataclasses.replace(self.solution, network=_Added(self.solution.network, self.units, outer))
+        return dataclasses.replace(self.solution, network=Added(self.solution.network, self.units, outer))
 
 
 @eqx.filter_jit

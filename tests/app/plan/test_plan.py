@@ -112,7 +112,7 @@ def test_a_sound_plan_passes_the_check():
         ({"base__optimizer": "adm"}, ("adm", "did you mean 'adam'")),
         ({"base__schedule": "cosin"}, ("did you mean 'cosine'",)),
         ({"base__learning_rate": 0.0}, ("positive",)),
-        ({"base__learning_rate": float("nan")}, ("positive",)),
+        ({"base__learning_rate": float("nan")}, ("learning_rate", "finite number")),
         ({"weights__mode": "fixd"}, ("did you mean 'fixed'",)),
         ({"epinet__schedule": "cosin"}, ("did you mean 'cosine'",)),
         ({"epinet__prior_initialisation": "xavir"}, ("did you mean 'xavier'",)),

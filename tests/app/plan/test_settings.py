@@ -157,8 +157,8 @@ def test_the_prior_of_the_base_is_that_of_all_methods_without_one_of_their_own()
     assert (flat["laplace.prior_sd"], flat["hmc.prior_sd"]) == (0.5, 2.0)
 
 
-def test_the_presets_are_fast_and_paper():
-    assert set(PRESETS) == {"fast", "paper"}
+def test_the_presets_are_fast_accurate_and_paper():
+    assert set(PRESETS) == {"fast", "accurate", "paper"}
 
 
 @pytest.mark.parametrize("name", PAPER)
