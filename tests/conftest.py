@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import jax
+import jaxtyping
 import pytest
 from jaxtyping import install_import_hook
 
@@ -33,6 +34,14 @@ def x64() -> Iterator[None]:
     """Double precision for one test."""
     with jax.enable_x64(True):
         yield
+
+
+@pytest.fixture
+def types_unchecked() -> Iterator[None]:
+    """What users see who pass a wrong type: annotations are not checked in one test."""
+    jaxtyping.config.update("jaxtyping_disable", True)
+    yield
+    jaxtyping.config.update("jaxtyping_disable", False)
 
 
 @pytest.fixture(scope="module")

@@ -487,6 +487,7 @@ def test_values_that_numpy_would_make_other_numbers_of_are_refused(values, rejec
         Problem(domain=Box(x=(0, 1)), equation=lambda u: u.xx, data=Data([0.2, 0.4], values)).check()
 
 
+@pytest.mark.usefixtures("types_unchecked")
 @pytest.mark.parametrize("make", [lambda n: Periodic("x", n), lambda n: Initial(0.0, order=n)])
 @pytest.mark.parametrize("order", [-1, 1.5, "1", 7, 10**9])
 def test_orders_have_limits(make, order, rejects):
@@ -494,6 +495,7 @@ def test_orders_have_limits(make, order, rejects):
         make(order)
 
 
+@pytest.mark.usefixtures("types_unchecked")
 @pytest.mark.parametrize("name", ["tolerance", "weight", "name"])
 def test_options_of_a_wrong_type_are_refused(name, rejects):
     with rejects(name):

@@ -226,6 +226,7 @@ def test_ends_that_are_no_numbers_are_refused(ends, rejects):
         Box(x=ends)
 
 
+@pytest.mark.usefixtures("types_unchecked")
 @pytest.mark.parametrize("number", [0, 2.5, "3", 10**12])
 def test_numbers_of_points_have_limits(number, rejects):
     with rejects("number", "points"):

@@ -410,12 +410,14 @@ def test_seeds_that_jax_would_take_for_others_are_refused(seed, rejects):
         as_key(seed)
 
 
+@pytest.mark.usefixtures("types_unchecked")
 @pytest.mark.parametrize("key", ["0", 0.5, None, [1]])
 def test_what_is_no_key_is_refused(key, rejects):
     with rejects("key"):
         as_key(key)
 
 
+@pytest.mark.usefixtures("types_unchecked")
 @pytest.mark.parametrize(
     ("name", "value"),
     [("domain", (0, 1)), ("fields", [3]), ("fields", ["u v"]), ("positive", 3), ("unknowns", ["nu"]), ("unknowns", {3: 1.0}),
