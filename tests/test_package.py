@@ -20,5 +20,5 @@ def test_metadata_is_complete():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert project["authors"]
     assert {"name", "description", "readme", "license", "requires-python", "keywords", "classifiers"} <= set(project)
-    for minor in (11, 12, 13, 14):
+    for minor in (11, 12, 13):
         assert f"Programming Language :: Python :: 3.{minor}" in project["classifiers"]

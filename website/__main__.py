@@ -38,7 +38,7 @@ def build(folder: Path, *, run: bool) -> Path:
     command = [sys.executable, "-m", "zensical", "build", "--strict", "--clean", "-f", str(folder / "zensical.toml")]
     finished = subprocess.run(command, cwd=folder, capture_output=True, text=True, encoding="utf-8", check=False)  # noqa: S603  (our own words)
     if finished.returncode:
-        sys.exit(f"{COLOURS.sub('', finished.stdout)}\nthe site has warnings; see above.")
+        sys.exit(f"{COLOURS.sub('', finished.stdout + finished.stderr)}\nthe site has warnings; see above.")
     for page in (folder / "site").rglob("*.html"):
         _without_network(page, "../" * (len(page.relative_to(folder / "site").parts) - 1))
     return folder / "site"
