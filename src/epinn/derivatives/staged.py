@@ -14,7 +14,7 @@ from .lifted import Lifted
 from .network import AbstractNetwork
 from .random_units import RandomUnits, combined
 
-ROUNDED = 3e-7  # of the scale of a field, by single precision, with something to spare for what the equation makes of it
+ROUNDED = 3e-7  # of the scale of a field: given values and units are in single precision, which no residual shows
 
 
 class Stage(eqx.Module):
@@ -29,21 +29,15 @@ class Stage(eqx.Module):
     large: Float[Array, "*seeds fields units"]
     small: Float[Array, "*seeds fields units"]
     left: Float[Array, "*seeds"]  # of the residuals before it: the share
-    size: Float[Array, "*seeds fields"]  # of what it adds, as a root mean square over the domain
+    remains: Float[Array, "*seeds fields"]  # of the error, as a root mean square over the domain
 
     @classmethod
-    def of(cls, network: AbstractNetwork, units: RandomUnits, outer: np.ndarray, left: float, size: np.ndarray) -> "Stage":
+    def of(cls, network: AbstractNetwork, units: RandomUnits, outer: np.ndarray, left: float, remains: np.ndarray) -> "Stage":
         """From coefficients in double precision."""
         large = np.asarray(outer, np.float32)
-        parts = (large, outer - large, left, size)
+        parts = (large, outer - large, left, remains + ROUNDED)
         single = (jnp.asarray(np.asarray(part, np.float32)) for part in (units.weights, units.biases, *parts))
         return cls(network, RandomUnits(next(single), next(single)), *single)
-
-    @property
-    def remains(self) -> Float[Array, "*seeds fields"]:
-        """How large the error still is once the stage is added, as far as the equation makes of what is left of the residuals
-        no more than it made of those before; given values and units are rounded, which no residual shows."""
-        return self.left[..., None] * self.size + ROUNDED
 
     def __call__(self, x: Value) -> Value:
         return combined(self.network, self.units, self.large + self.small, x)

@@ -30,6 +30,7 @@ from ..derivatives import memory
 from ..derivatives.jet import Value
 from ..derivatives.network import AbstractNetwork, Solution, trainable
 from ..derivatives.random_units import UNKNOWNS
+from ..derivatives.staged import last_stage
 from ..errors import InputError
 from ..problem.channel import Channel, thinned
 from ..problem.problem import Problem
@@ -99,6 +100,9 @@ def changed(base: Solution, change: Solution) -> Solution:
     return dataclasses.replace(base, network=Linearised(base.network, change.network), raw=raw)
 
 
+LEAST = 1e-12  # of the residuals, that a stage is taken to have left
+
+
 class Changes(eqx.Module):
     """Changes of the parameters of `base`: those that were drawn, with a leading axis, and one that all draws have in common.
 
@@ -124,7 +128,8 @@ def posterior_changes(
     """What `draw` makes of the Jacobian of each PINN, and the seconds it took."""
     started = time.perf_counter()
     pinns = _of_few_parameters(pinns, keys)
-    solution, channels = stack([pinn.solution for pinn in pinns]), tuple(stack([pinn.channels for pinn in pinns]))
+    told = [_before_its_stage(pinn) if own_error else pinn.channels for pinn in pinns]
+    solution, channels = stack([pinn.solution for pinn in pinns]), tuple(stack(told))
     rows = sum(channel.target[0].size for channel in channels)
     parameters, rest = trainable(solution)
     size = int(optax.tree.size(parameters)) // len(pinns)
@@ -150,6 +155,15 @@ def posterior_changes(
     if errors is not None:
         each = [_beside(*parts) for parts in zip(each, errors, amplitudes, strict=True)]
     return each, time.perf_counter() - started
+
+
+def _before_its_stage(pinn: Pinn) -> tuple[Channel, ...]:
+    """The conditions with the tolerances that a network had before its last stage. Draws get the size of the error in any case;
+    with those after it they would be small differences of large changes, which single precision does not keep apart."""
+    stage = last_stage(pinn.solution.network)
+    if stage is None:
+        return pinn.channels
+    return tuple(c.with_sigma(c.sigma / jnp.maximum(stage.left, LEAST)) for c in pinn.channels)
 
 
 def _beside(changes: Changes, error: OwnError, amplitudes: Float[Array, " n"]) -> Changes:

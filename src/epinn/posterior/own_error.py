@@ -12,9 +12,9 @@ from jaxtyping import Array, Float
 from ..derivatives.jet import Value
 from ..derivatives.network import AbstractNetwork, Frozen, trainable
 from ..derivatives.random_units import RandomUnits, combined
-from ..derivatives.staged import last_stage
+from ..derivatives.staged import Stage, last_stage
 from ..solve.double import cast_like
-from ..solve.error_equation import Estimate, can_be_estimated, estimates
+from ..solve.error_equation import Estimate, can_be_estimated, estimates, probes_of
 from ..solve.pinn import Pinn
 from ..solve.seeds import Keys, unstack
 
@@ -47,8 +47,7 @@ class Extent(eqx.Module):
     """How large the error of a network is, and how far that is to be believed."""
 
     size: Float[Array, "*seeds fields"]  # root mean squares at the probes, in the units of the network
-    left: Float[Array, "*seeds"]  # of the residuals at points that the estimate has not seen, once it is added: the share,
-    # and of those before the last stage of the network, where it has several
+    left: Float[Array, "*seeds"]  # of the residuals at points that the estimate, or the last stage, has not seen: the share
     probes: Float[Array, "*seeds n d"]
 
     def factor(self, spread: Float[Array, " fields"]) -> Float[Array, ""]:
@@ -73,6 +72,9 @@ class OwnError(eqx.Module):
 
 def own_errors(pinns: Sequence[Pinn], keys: Keys) -> list[OwnError] | None:
     """One for each PINN; None where it cannot be estimated."""
+    stages = [last_stage(pinn.solution.network) for pinn in pinns]
+    if all(stage is not None for stage in stages):  # what they have left is known
+        return [_of_stage(pinn, stage) for pinn, stage in zip(pinns, stages, strict=True) if stage is not None]
     if not can_be_estimated(pinns):
         return None
     found = estimates(pinns, keys)
@@ -83,9 +85,18 @@ def own_errors(pinns: Sequence[Pinn], keys: Keys) -> list[OwnError] | None:
 
 
 def _own_error(pinn: Pinn, found: Estimate) -> OwnError:
-    weights, biases, outer = (Frozen(part) for part in (found.units.weights, found.units.biases, found.outer))
-    corrected = Corrected(pinn.solution.network, weights, biases, outer, amplitude=jnp.zeros((), found.left.dtype))
-    stage = last_stage(pinn.solution.network)
-    size = found.size if stage is None else jnp.maximum(found.size, stage.remains.astype(found.size.dtype))
-    left = found.left if stage is None else found.left * stage.left.astype(found.left.dtype)
-    return OwnError(corrected, Extent(size, left, found.probes))
+    corrected = _corrected(pinn, found.units, found.outer, found.left.dtype)
+    return OwnError(corrected, Extent(found.size, found.left, found.probes))
+
+
+def _of_stage(pinn: Pinn, stage: Stage) -> OwnError:
+    """How large the error still is after a stage. Where, and in which direction, nobody knows: what units can say of it has
+    been said."""
+    units = RandomUnits(stage.units.weights[:1], stage.units.biases[:1])
+    corrected = _corrected(pinn, units, jnp.zeros_like(stage.large[:, :1]), stage.large.dtype)
+    return OwnError(corrected, Extent(stage.remains, stage.left, probes_of(pinn)))
+
+
+def _corrected(pinn: Pinn, units: RandomUnits, outer: Float[Array, "fields units"], dtype: Any) -> Corrected:
+    weights, biases, frozen = (Frozen(part) for part in (units.weights, units.biases, outer))
+    return Corrected(pinn.solution.network, weights, biases, frozen, amplitude=jnp.zeros((), dtype))

@@ -59,7 +59,7 @@ def _joints(context: Context, equations: Sequence[Channel]) -> Iterator[Joint]:
         traces = tuple((field, (name,) * n) for field, order in highest.items() for n in range(order))
         for at in places:
             if traces:
-                yield Joint(name, at, Traces(traces))
+                yield Joint(name, at, Traces(traces, at=(name, at)))
             for channel in equations:
                 for number, along in enumerate(channel.operator.fluxes):
                     if along == name:

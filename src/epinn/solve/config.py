@@ -64,8 +64,9 @@ class Base:
     Where there is noise, a Gaussian `prior` of that width on all weights joins them, as in a Bayesian PINN; it is also that of
     the methods that have none of their own.
     A seed that has not found the solution is trained anew from other weights, up to `restarts` times.
-    Where all conditions are exact and nothing is unknown, what a fit is still wrong by can be found and added to it in further
-    `stages` (see `second_stage`): as exact as double precision allows, where the solution is smooth.
+    Where all conditions are exact and nothing is unknown, what a fit is still wrong by is found and added to it in further
+    `stages` (see `second_stage`): nearly as exact as double precision allows, where the solution is smooth. By default there is
+    a second one, after the first 30 steps of Gauss-Newton if these are enough; what was trained elsewhere stays as it is.
     `tolerance` is the sigma of all exact conditions without one of their own, in parts of the size of their terms; by default,
     what the network reaches. All of this is `dimensionless`: the network sees coordinates from -1 to 1 and gives fields of
     order one, whatever the units of the problem are. Switched off, it works in the units of the problem.
@@ -87,7 +88,7 @@ class Base:
     newton: int = 300
     newton_work: float | None = None
     restarts: int = 2
-    stages: int = 1
+    stages: int | None = None
     prior: float = 1.0
     tolerance: float | None = None
     dimensionless: bool = True
@@ -101,7 +102,7 @@ class Base:
         for name in ("fourier", "polish", "newton", "newton_work", "restarts"):
             if not 0 <= (getattr(self, name) or 0) < math.inf:
                 raise InputError(f"base.{name} must be a finite number, and not negative.")
-        if not is_whole(self.stages, 1) or self.stages > MOST_STAGES:
+        if self.stages is not None and (not is_whole(self.stages, 1) or self.stages > MOST_STAGES):
             raise InputError(f"base.stages must be a whole number between 1 and {MOST_STAGES}, not {shown(self.stages)}.")
         if not 0 < self.fourier_scale < math.inf or not 0 < self.prior < math.inf:
             raise InputError("base.fourier_scale and base.prior must be positive.")
@@ -117,6 +118,11 @@ class Base:
     def work(self) -> float:
         """Floating-point operations that Gauss-Newton may use."""
         return WORK.get(jax.default_backend(), 1e14) if self.newton_work is None else self.newton_work
+
+    @property
+    def further_stages(self) -> int:
+        """How many may follow the first: one where nothing is said, if Gauss-Newton is wanted at all."""
+        return min(self.newton, 1) if self.stages is None else self.stages - 1
 
     @property
     def trains(self) -> bool:

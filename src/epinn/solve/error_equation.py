@@ -7,8 +7,8 @@ points than units, so that what is found holds between points too. The coefficie
 the error is added, the residuals are to vanish, with whatever the equation makes of that. How far they are held back follows
 from other points: there the residuals of the equation itself, not linearised, are to become smallest.
 
-One step tells how large the error is; with more of them, each from where the one before has led, it is found as exactly as the
-units can say it.
+One step tells how large the error is. With more of them, each from where the one before has led, it is found as exactly as the
+units can say it; factors of a Jacobian serve for as long as the equation is as good as linear.
 """
 
 import dataclasses
@@ -19,8 +19,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.scipy.linalg import solve_triangular
-from jaxtyping import Array, Float, PRNGKeyArray
+from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from ..derivatives import memory
 from ..derivatives.composed import Parts
@@ -38,13 +37,17 @@ from .seeds import Keys, one_of, over_seeds, seeds_at_once, stack, unstack
 
 ROWS = 4  # for every coefficient,
 MOST = 16  # or as many as the fit has, up to that
-RIDGES = (1e-8, 1e-6, 1e-5)  # of the size of the Jacobian: nearly parallel units must not cancel each other
-AROUND = (1e-2, 1.0, 1e2)  # the last one, of several steps: so many times it are tried next
-FINEST = 1e-10
+RIDGES = (1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5)  # of the size of the Jacobian: nearly parallel units must not cancel each other
+STEPS = 24  # with the factors of one Jacobian, at most,
+ONE = 2  # or that many in all, the first of which moves nothing
 LESS = 0.5  # of the residuals: what leaves more of them was the last step
+LINEAR = 0.5  # of the residuals: if a Jacobian is wrong by less, those that are left are not its fault
 NOTHING = 1e-7  # of the residuals: no step can leave much less
+ROUNDED = 1e-7  # of the terms of a condition, in single precision, which its coefficients and given values may have been in
+NOISES = 8  # draws of such roundings
 PROBES = 256  # places at which the size of an error is taken
-BYTES = 24  # for each entry of the matrix: itself, a copy and its factor
+BYTES = 32  # for each entry of the matrix: itself, a copy and its factors
+TESTS = 4  # times fewer points to test an error at than to fit it at: they are looked at often, and tell as much
 ROUNDS = (1001, 1002)  # of candidates for points, to fit the error at and to test it at: none that a fit has
 
 
@@ -54,7 +57,11 @@ class Estimate(eqx.Module):
     units: RandomUnits
     outer: Float[Array, "*seeds fields units"]
     left: Float[Array, "*seeds"]  # of the residuals at points that the estimate has not seen, once it is added: the share
-    size: Float[Array, "*seeds fields"]  # root mean squares at the probes, in the units of the network
+    size: Float[Array, "*seeds fields"]  # root mean squares at the probes, in the units of the network,
+    remains: Float[
+        Array, "*seeds fields"
+    ]  # and what the error is once the estimate is added: what each condition leaves is taken
+    # to count as much as what it left before, and what is rounded, as much as the equation makes of it
     probes: Float[Array, "*seeds n d"]
 
 
@@ -65,12 +72,15 @@ def can_be_estimated(pinns: Sequence[Pinn]) -> bool:
     return alone and _sees_everything(pinns[0].solution.network) and _numbers(pinns[0]) is not None
 
 
-def estimates(pinns: Sequence[Pinn], keys: Keys, *, steps: int = 1) -> Estimate:
-    """Of all PINNs together."""
+def estimates(pinns: Sequence[Pinn], keys: Keys, *, jacobians: int = 1) -> Estimate:
+    """Of all PINNs together: in one step, or with up to so many Jacobians in as many as bring something."""
     numbers = _numbers(pinns[0])
     assert numbers is not None  # it can be estimated
     unknowns, points = numbers
-    seen, unseen = (tuple(stack([_fresh(pinn, round, points) for pinn in pinns])) for round in ROUNDS)
+    seen, unseen = (
+        tuple(stack([_fresh(pinn, round, tuple(-(-n // part) for n in points)) for pinn in pinns]))
+        for round, part in zip(ROUNDS, (1, TESTS), strict=True)
+    )
     drawn = [
         RandomUnits.drawn(pinn.solution.network, pinn.problem.domain.dimension, unknowns, key)
         for pinn, key in zip(pinns, keys, strict=True)
@@ -84,7 +94,7 @@ def estimates(pinns: Sequence[Pinn], keys: Keys, *, steps: int = 1) -> Estimate:
         units: RandomUnits,
         probes: Array,
     ) -> Estimate:
-        return _estimated(solution, seen, unseen, units, probes, keys, steps, at_once)
+        return _estimated(solution, seen, unseen, units, probes, keys, jacobians, at_once)
 
     solution, probes = stack([pinn.solution for pinn in pinns]), stack([probes_of(pinn) for pinn in pinns])
     return in_double(compute, solution, seen, unseen, stack(drawn), probes, side=unknowns)
@@ -169,7 +179,7 @@ def _estimated(
     units: RandomUnits,
     probes: Float[Array, "seeds n d"],
     keys: Keys,
-    steps: int,
+    jacobians: int,
     at_once: int,
 ) -> Estimate:
     def one(
@@ -187,54 +197,122 @@ def _estimated(
         objective, like = _ErrorObjective(solution, layer), jnp.zeros((fields, len(layer.biases)))
         system, elsewhere = (System(objective, part, key, None, one_of(like[None])) for part in (seen, unseen))
 
-        def left(at: Float[Array, " p"]) -> Float[Array, ""]:
-            squares = jnp.mean(elsewhere.rows(at) ** 2)
+        sizes = [channel.target.size for channel in seen]
+        noise = ROUNDED * np.random.default_rng(0).choice([-1.0, 1.0], (NOISES, sum(sizes)))
+        whitening = jnp.concatenate([jnp.repeat(c.whitening, c.target.shape[-1]) for c in seen])
+
+        def left(at: Float[Array, " p"]) -> Float[Array, " channels"]:
+            rows = jnp.split(elsewhere.rows(at), np.cumsum([channel.target.size for channel in unseen])[:-1])
+            squares = jnp.stack([jnp.mean(part**2) for part in rows])
             return jnp.where(jnp.isfinite(squares), squares, jnp.inf)
 
-        def step(at: Float[Array, " p"], ridges: Float[Array, " ridges"]) -> tuple[Array, Array, Array]:
-            tried = at + _least_squares(system.jacobian(at), -system.rows(at), ridges)
-            squares = jax.lax.map(left, tried)
-            best = jnp.argmin(squares)
-            return tried[best], squares[best], ridges[best]
+        def total(squares: Float[Array, "*any channels"]) -> Float[Array, "*any"]:
+            return squares @ (jnp.asarray(sizes) / sum(sizes))
 
-        def further(state: tuple[Array, Array, Array, Array, Array]) -> tuple[Array, Array, Array, Array, Array]:
-            at, now, ridge, _, number = state
-            then, squares, ridge = step(at, jnp.maximum(ridge * jnp.asarray(AROUND), FINEST))
-            better = squares < now
-            return (
-                jnp.where(better, then, at),
-                jnp.where(better, squares, now),
-                ridge,
-                (squares > LESS**2 * now) | (squares < NOTHING**2 * begin),
-                number + 1,
+        def added(coefficients: Float[Array, " p"]) -> Float[Array, " fields"]:
+            error = objective.corrected(system.tree(coefficients)).dimensionless(probes) - solution.dimensionless(probes)
+            return jnp.sqrt(jnp.mean(error**2, axis=0))
+
+        def step(now: _Steps, factors: _Factors) -> _Steps:
+            tried = now.at + factors.solve(-now.rows, jnp.asarray(RIDGES))
+            every = jax.lax.map(left, tried)
+            best = jnp.argmin(total(every))
+            then, squares, rows = tried[best], every[best], system.rows(tried[best])
+            better, looks = total(squares) < total(now.squares), ~jnp.isfinite(total(now.begin))
+            begin = jnp.where(looks, squares, now.begin)
+            missed = jnp.linalg.norm(rows - now.rows - factors.times(then - now.at))
+            return _Steps(
+                at=jnp.where(better, then, now.at),
+                rows=jnp.where(better, rows, now.rows),
+                squares=jnp.where(better, squares, now.squares),
+                first=jnp.where(looks, rows, now.first),
+                begin=begin,
+                amplified=now.amplified,
+                rounded=now.rounded,
+                goes_on=_is_less(total(squares), total(now.squares), total(begin)),
+                bent=missed > LINEAR * jnp.linalg.norm(rows),
+                number=now.number + 1,
             )
 
-        zero = jnp.zeros(like.size)
-        begin = left(zero)
-        if steps == 1:
-            found, squares, _ = step(zero, jnp.asarray(RIDGES))
-        else:
-            state = (zero, begin, jnp.asarray(RIDGES[0]), jnp.zeros((), bool), jnp.zeros((), int))
-            found, squares, *_ = jax.lax.while_loop(lambda state: ~state[3] & (state[4] < steps), further, state)
-        outer = system.tree(found)
-        added = objective.corrected(outer).dimensionless(probes) - solution.dimensionless(probes)
-        share = jnp.sqrt(squares / jnp.maximum(begin, 1e-300))
-        return Estimate(layer, outer, share, jnp.sqrt(jnp.mean(added**2, axis=0)), probes)
+        def steps(now: _Steps) -> _Steps:
+            factors = _Factors.of(system.jacobian(now.at))
+            begin = dataclasses.replace(now, number=jnp.zeros((), int))
+            last = jax.lax.while_loop(lambda s: s.goes_on & (s.number < number), lambda s: step(s, factors), begin)
+            parts = last.first * (np.repeat(np.eye(len(sizes)), sizes, axis=1))
+            shares = jax.vmap(lambda rows: added(factors.solve(rows, jnp.asarray(RIDGES[2:3]))[0]))(parts)
+            roundings = jax.vmap(lambda rows: added(factors.solve(rows, jnp.asarray(RIDGES[:1]))[0]))(noise * whitening)
+            return dataclasses.replace(
+                last,
+                amplified=shares,
+                rounded=jnp.sqrt(jnp.mean(roundings**2, axis=0)),
+                goes_on=last.bent & _is_less(total(last.squares), total(now.squares), total(last.begin)),
+                number=now.number + 1,
+            )
+
+        number = STEPS if jacobians > 1 else ONE
+        last = jax.lax.while_loop(
+            lambda s: s.goes_on & (s.number < jacobians), steps, _Steps.first_of_all(like.size, sizes, fields)
+        )
+        of_channels = jnp.sqrt(last.squares / jnp.maximum(last.begin, 1e-300))
+        of_all = jnp.sqrt(total(last.squares) / jnp.maximum(total(last.begin), 1e-300))
+        return Estimate(
+            layer,
+            system.tree(last.at),
+            left=jnp.where(jnp.isfinite(total(last.begin)), of_all, jnp.inf),
+            size=added(last.at),
+            remains=jnp.sqrt(jnp.sum((of_channels[:, None] * last.amplified) ** 2, axis=0)) + last.rounded,
+            probes=probes,
+        )
 
     return over_seeds(one, solutions, seen, unseen, units, probes, keys, at_once=at_once)
 
 
-def _least_squares(
-    jacobian: Float[Array, "m p"], target: Float[Array, " m"], ridges: Float[Array, " ridges"]
-) -> Float[Array, "ridges p"]:
-    """What minimises |J x - target|^2 with each of the ridges, from orthogonal transformations of both at once."""
-    size = jacobian.shape[1]
-    factor = jnp.linalg.qr(jnp.concatenate([jacobian, target[:, None]], axis=1), mode="r")[:size]
+def _is_less(now: Float[Array, ""], before: Float[Array, ""], begin: Float[Array, ""]) -> Bool[Array, ""]:
+    """Whether mean squares have become so much less that it is worth while to go on."""
+    return (now < LESS**2 * before) & (now > NOTHING**2 * begin)
 
-    def held_back(ridge: Float[Array, ""]) -> Float[Array, " p"]:
-        below = jnp.concatenate([ridge * jnp.linalg.norm(jacobian) * jnp.eye(size), jnp.zeros((size, 1))], axis=1)
-        regular = jnp.linalg.qr(jnp.concatenate([factor, below]), mode="r")
-        return solve_triangular(regular[:size, :size], regular[:size, size])
 
-    found: Array = jax.lax.map(held_back, ridges)
-    return found
+class _Steps(eqx.Module):
+    """Where the steps have led. The first of all moves nothing, it only looks: nothing else is compiled for that."""
+
+    at: Float[Array, " p"]
+    rows: Float[Array, " m"]  # the residuals there,
+    squares: Float[Array, " channels"]  # and the means of their squares at points that no step has seen
+    first: Float[Array, " m"]  # both
+    begin: Float[Array, " channels"]  # before all steps
+    amplified: Float[Array, "channels fields"]  # how large an error these residuals alone make, by condition,
+    rounded: Float[Array, " fields"]  # and roundings
+    goes_on: Bool[Array, ""]  # whether steps still bring something
+    bent: Bool[Array, ""]  # whether the last one was led astray by its Jacobian
+    number: Int[Array, ""]  # of steps with one Jacobian, or of Jacobians
+
+    @classmethod
+    def first_of_all(cls, coefficients: int, sizes: Sequence[int], fields: int) -> "_Steps":
+        rows, unknown, true = jnp.zeros(sum(sizes)), jnp.full(len(sizes), jnp.inf), jnp.ones((), bool)
+        none = (jnp.zeros((len(sizes), fields)), jnp.zeros(fields))
+        return cls(jnp.zeros(coefficients), rows, unknown, rows, unknown, *none, true, true, jnp.zeros((), int))
+
+
+class _Factors(eqx.Module):
+    """A Jacobian as a product of orthogonal matrices and its singular values: whatever it is solved for, and however far held
+    back, costs next to nothing more."""
+
+    tall: Float[Array, "m p"]
+    left: Float[Array, "p p"]
+    values: Float[Array, " p"]
+    right: Float[Array, "p p"]
+
+    @classmethod
+    def of(cls, jacobian: Float[Array, "m p"]) -> "_Factors":
+        tall, square = jnp.linalg.qr(jacobian)
+        return cls(tall, *jnp.linalg.svd(square))
+
+    def solve(self, target: Float[Array, " m"], ridges: Float[Array, " ridges"]) -> Float[Array, "ridges p"]:
+        """What minimises |J x - target|^2 with each of the ridges."""
+        held_back = (ridges * jnp.linalg.norm(self.values))[:, None]
+        inside = (target @ self.tall) @ self.left
+        found: Array = (self.values / (self.values**2 + held_back**2) * inside) @ self.right
+        return found
+
+    def times(self, x: Float[Array, " p"]) -> Float[Array, " m"]:
+        return self.tall @ (self.left @ (self.values * (self.right @ x)))

@@ -15,6 +15,7 @@ from ..problem.sameness import check_same_equations
 from ..problem.scales import Scales, alike
 from ..progress import Progress
 from .config import Base, create_solutions, fold_in, purposes
+from .error_equation import can_be_estimated
 from .misfit import SOLVED
 from .noise import estimate_sigma
 from .optimise.adam import Weights
@@ -23,14 +24,14 @@ from .pinn import Pinn
 from .prior import bayesian_prior
 from .refine import candidates_of
 from .rounds import is_noisy
-from .second_stage import with_further_stages
+from .second_stage import at_first, is_accurate, with_further_stages
 from .seeds import stack, unstack
-from .stages import fit_once, fit_with_restarts, go_on
+from .stages import fit_from, fit_once, fit_with_restarts, go_on
 from .task import Fit, Task
 from .windows import briefly, can_march, fit_in_windows, nearer
 
 RESTART = "normal"  # wider weights leave the plateau around u = 0 on which others may get stuck
-STAGES = 1000  # what the keys of further stages are folded with: more than there are attempts
+STAGES, AT_FIRST = 1000, 2000  # what the keys of further stages are folded with: more than there are attempts
 
 
 def fit_seeds(
@@ -72,19 +73,33 @@ def fit_seeds(
     known = [found for found in scales if found is not None]
     if known and prior is None and not problem.points.resample:
         task = dataclasses.replace(task, candidates=candidates)
+
+    def finished(fits: Sequence[Fit]) -> list[Pinn]:
+        found = zip(fits, problems, point_keys, scales, strict=True)
+        return [_pinn(_with_corners(fit, base, one, key, own), one, key, base, weights) for fit, one, key, own in found]
+
+    begun: list[Fit] = []
+    everyone, tell = range(len(problems)), base.stages is not None
+    if base.further_stages and task.candidates is not None and _may_have_stages(task, start(everyone, 0)):
+        begun = fit_once(at_first(task), start(everyone, 0))
+        pinns = with_further_stages(finished(begun), fold_in(train_keys, AT_FIRST), 1, report)
+        if all(map(is_accurate, pinns)):
+            return with_further_stages(pinns, fold_in(train_keys, STAGES), base.further_stages - 1, report, tell=tell)
     if base.newton and known and can_march(problem, known[0].breaks):
         brief = dataclasses.replace(task, base=briefly(base), marches=True)
-        fits = go_on(brief, fit_once(brief, start(range(len(problems)), 0)))
+        fits = go_on(brief, fit_from(brief, start, begun))
         if any(found.largest > SOLVED for found in fits):
             marched = fit_in_windows(task, known, point_keys, network_keys)
             fits = [nearer(*pair) for pair in zip(fits, marched, strict=True)]
     else:
-        fits = fit_with_restarts(task, start)
-    found = zip(fits, problems, point_keys, scales, strict=True)
-    pinns = [
-        _pinn(_with_corners(fit, base, problem, key, one), problem, key, base, weights) for fit, problem, key, one in found
-    ]
-    return with_further_stages(pinns, fold_in(train_keys, STAGES), base.stages - 1, report)
+        fits = fit_with_restarts(task, start, begun)
+    return with_further_stages(finished(fits), fold_in(train_keys, STAGES), base.further_stages, report, tell=tell)
+
+
+def _may_have_stages(task: Task, solution: Solution) -> bool:
+    """Whether a further stage is possible for fits like these."""
+    some = zip(task.problems, unstack(solution, len(task.problems)), unstack(task.channels, len(task.problems)), strict=True)
+    return can_be_estimated([Pinn(one, problem, channels, base=task.base) for problem, one, channels in some])
 
 
 def _with_corners(found: Fit, base: Base, problem: Problem, key: PRNGKeyArray, scales: Scales | None) -> Fit:

@@ -14,36 +14,57 @@ import numpy as np
 
 from ..derivatives.lifted import Lifted
 from ..derivatives.network import AbstractNetwork, Frozen
-from ..derivatives.staged import Stage, Staged
+from ..derivatives.staged import Stage, Staged, last_stage
 from ..progress import Progress
 from .config import fold_in
 from .error_equation import Estimate, can_be_estimated, estimates
 from .misfit import SOLVED, Misfit
 from .pinn import Pinn
 from .seeds import Keys, stack
+from .task import Task
 
-STEPS = 8  # of a stage, at most; it ends when they bring little
-KEPT = 0.05  # of the residuals: a stage that leaves more of them is not kept
+JACOBIANS = 4  # of a stage, at most; it ends when steps bring little
+NEAR = 30  # steps of Gauss-Newton, after which a stage is tried for the first time
+ACCURATE = 1e-3  # of the scale of a field: if it is off by less, the fit is done
+KEPT = 0.1  # of the residuals: a stage that leaves more of them is not kept
 NEEDED = "conditions that hold exactly, no unknown parameters, fields of all coordinates, and memory"
 LEAST = 1e-12  # least tolerance, in parts of the size of a condition's terms
 
 
-def with_further_stages(pinns: list[Pinn], keys: Keys, number: int, progress: Progress) -> list[Pinn]:
-    """Fits with up to so many stages added to them, for as long as there is something to add."""
+def at_first(task: Task) -> Task:
+    """A fit that is only to be near enough: what its stage can then do need not be done by Gauss-Newton, in many more steps."""
+    base = dataclasses.replace(task.base, newton=min(task.base.newton, NEAR))
+    return dataclasses.replace(task, base=base, candidates=None)
+
+
+def is_accurate(pinn: Pinn) -> bool:
+    """Whether a stage has left so little that there is nothing more to be done."""
+    stage = last_stage(pinn.solution.network)
+    if stage is None or pinn.warnings or max(float(np.max(c.sigma)) for c in pinn.channels) > SOLVED:
+        return False
+    return float(np.max(stage.remains)) < ACCURATE
+
+
+def with_further_stages(pinns: list[Pinn], keys: Keys, number: int, progress: Progress, *, tell: bool = True) -> list[Pinn]:
+    """Fits with up to so many stages added to them, for as long as there is something to add; if there is not, why, unless
+    nobody has asked (`tell`)."""
     for i in range(number):
         if any(pinn.failure is not None for pinn in pinns):
             break
         if not can_be_estimated(pinns):
-            progress.note(f"no further stage: that needs {NEEDED}.")
+            if tell:
+                progress.note(f"no further stage: that needs {NEEDED}.")
             break
         progress(f"stage {i + 2}", 0, 1, {})
         started = time.perf_counter()
-        found = estimates(pinns, fold_in(keys, i), steps=STEPS)
+        found = estimates(pinns, fold_in(keys, i), jacobians=JACOBIANS)
         seconds = (time.perf_counter() - started) / len(pinns)
         kept = [float(left) < KEPT for left in found.left]
         progress(f"stage {i + 2}", 1, 1, {"left of the residuals": float(np.max(found.left))})
         if not all(kept):  # seeds that run together have networks alike
-            progress.note(f"a further stage would leave {np.max(found.left):.2g} of the residuals, so the fit stays as it was.")
+            if tell:
+                left = f"{np.max(found.left):.2g} of the residuals"
+                progress.note(f"a further stage would leave {left}, so the fit stays as it was.")
             break
         pinns = [_with_stage(pinn, _of(found, seed), seconds) for seed, pinn in enumerate(pinns)]
     return pinns
@@ -70,5 +91,5 @@ def _with_stage(pinn: Pinn, found: Estimate, seconds: float) -> Pinn:
 
 
 def _staged(network: AbstractNetwork, found: Estimate) -> Staged:
-    parts = (np.asarray(found.outer), float(found.left), np.asarray(found.size))
+    parts = (np.asarray(found.outer), float(found.left), np.asarray(found.remains))
     return Staged(network, Frozen(Stage.of(network, found.units, *parts)))

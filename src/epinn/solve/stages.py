@@ -78,10 +78,23 @@ def redraw(problem: Problem, units: Units | None) -> Redraw | None:
 Start = Callable[[Sequence[int], int], Solution]  # seeds, attempt -> where they begin, stacked
 
 
-def fit_with_restarts(task: Task, start: Start) -> list[Fit]:
+def fit_from(task: Task, start: Start, begun: Sequence[Fit]) -> list[Fit]:
+    """All seeds once, from where they have begun already, or from the start."""
+    everyone = range(len(task.problems))
+    if not begun:
+        return fit_once(task, start(everyone, 0))
+    rest = dataclasses.replace(task.again(everyone, 0, goes_on=True), label="further")
+    further = fit_once(rest, stack([found.solution for found in begun]))
+    return [
+        dataclasses.replace(new, steps=old.steps, losses=old.losses, seconds=old.seconds + new.seconds)
+        for old, new in zip(begun, further, strict=True)
+    ]
+
+
+def fit_with_restarts(task: Task, start: Start, begun: Sequence[Fit] = ()) -> list[Fit]:
     """All seeds; those that have not found the solution go on if they had to end too early, or begin again from other weights.
     The better attempt is kept."""
-    fits = fit_once(task, start(range(len(task.problems)), 0))
+    fits = fit_from(task, start, begun)
     for attempt in range(1, task.base.restarts + 1):
         lost = [i for i, found in enumerate(fits) if not found.is_found]
         early = [i for i in lost if fits[i].may_go_on and fits[i].failure is None]

@@ -168,7 +168,7 @@ def fit_base(plan: Plan, progress: Progress, *, sees_data: bool = True, epochs: 
     """
     if plan.origin is not None:
         pinns = [plan.origin.pinn(problem, plan.settings.base) for problem in plan.problems()]
-        further = plan.settings.base.stages - 1 if epochs is None else 0
+        further = (plan.settings.base.stages or 1) - 1 if epochs is None else 0
         return with_further_stages(pinns, jnp.stack([_key(case.seed, 1) for case in plan.cases]), further, progress)
     base = (
         plan.settings.base
