@@ -54,6 +54,10 @@ class Pieces(AbstractNetwork):
             eqx.combine(stacked, static[0]), Frozen(jnp.asarray(middle, float)), Frozen(jnp.asarray(half, float)), windows
         )
 
+    @property
+    def periodic(self) -> tuple[int, ...]:
+        return self.networks.periodic
+
     def features(self, x: Value) -> Value:
         return self._chosen(x, lambda network, here: network.features(here))
 

@@ -24,6 +24,10 @@ class Lifted(AbstractNetwork):
     lift: Any  # fields by degrees along each coordinate; None where all given values are zero
     gates: tuple[Any, ...]  # one for each coordinate, fields by degrees; None where nothing is given at its ends
 
+    @property
+    def periodic(self) -> tuple[int, ...]:
+        return self.network.periodic
+
     def features(self, x: Value) -> Value:
         return self.network.features(x)
 

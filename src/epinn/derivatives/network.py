@@ -58,6 +58,11 @@ class AbstractNetwork(eqx.Module):
     @abstractmethod
     def __call__(self, x: Value) -> Value: ...
 
+    @property
+    def periodic(self) -> tuple[int, ...]:
+        """The coordinates along which it repeats itself, once around from -1 to 1."""
+        return ()
+
 
 class Encoding(eqx.Module):
     """What happens to the coordinates before the first layer: scaling to [-1, 1], sine and cosine of `periodic` ones (by their
@@ -76,8 +81,7 @@ class Encoding(eqx.Module):
         if self.bounds is not None:
             low, high = jnp.asarray(self.bounds[0]), jnp.asarray(self.bounds[1])
             x = (x - (low + high) / 2) * (2 / (high - low))
-        if self.periodic:
-            x = self._around(x)
+        x = once_around(x, self.periodic)
         if self.stretch is not None:
             x = x * self.stretch.content
         if self.frequencies is None:
@@ -85,13 +89,16 @@ class Encoding(eqx.Module):
         phase = affine(self.frequencies.content, None, x)
         return join([activate(ACTIVATIONS["sin"], phase), activate(cos, phase)])
 
-    def _around(self, x: Value) -> Value:
-        """The coordinates with sine and cosine in the place of periodic ones."""
-        dimension = (x.stack if isinstance(x, Jet) else x).shape[-1]
-        others = [axis for axis in range(dimension) if axis not in self.periodic]
-        angle = affine(np.pi * jnp.eye(dimension)[np.asarray(self.periodic)], None, x)
-        kept = [affine(jnp.eye(dimension)[np.asarray(others)], None, x)] if others else []
-        return join([*kept, activate(ACTIVATIONS["sin"], angle), activate(cos, angle)])
+
+def once_around(x: Value, periodic: tuple[int, ...]) -> Value:
+    """The coordinates with sine and cosine in the place of periodic ones."""
+    if not periodic:
+        return x
+    dimension = (x.stack if isinstance(x, Jet) else x).shape[-1]
+    others = [axis for axis in range(dimension) if axis not in periodic]
+    angle = affine(np.pi * jnp.eye(dimension)[np.asarray(periodic)], None, x)
+    kept = [affine(jnp.eye(dimension)[np.asarray(others)], None, x)] if others else []
+    return join([*kept, activate(ACTIVATIONS["sin"], angle), activate(cos, angle)])
 
 
 class MLP(AbstractNetwork):
@@ -142,6 +149,10 @@ class MLP(AbstractNetwork):
     def hidden(self) -> tuple[int, ...]:
         """The widths of the hidden layers."""
         return tuple(weight.shape[0] for weight in self.weights[:-1])
+
+    @property
+    def periodic(self) -> tuple[int, ...]:
+        return self.encoding.periodic
 
     def features(self, x: Value, masks: Sequence[Array] | None = None) -> Value:
         """The last hidden activations; `masks` multiply the activations of each hidden layer."""

@@ -1,4 +1,5 @@
-"""A layer of random units on top of what the last layer of a network sees, and of the coordinates.
+"""A layer of random units on top of what the last layer of a network sees, and of the coordinates (sine and cosine of those
+along which it repeats itself, so that its sums do too).
 
 A sum of such units is a function that is as fine as the network where that is fine (around a shock), and linear in its
 coefficients, however many parameters the network has. The error of a network is looked for among these functions, and they
@@ -14,7 +15,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from .activation import ACTIVATIONS
 from .jet import Value, activate, affine, join
 from .lifted import gate_of
-from .network import AbstractNetwork
+from .network import AbstractNetwork, once_around
 
 UNKNOWNS = 1536  # coefficients of all fields together
 FLATTEST, STEEPEST = 0.1, 1.0  # units, by how much they bend over the domain
@@ -33,6 +34,7 @@ class RandomUnits(eqx.Module):
         features, fields = (
             jax.eval_shape(function, jnp.zeros(dimension)).shape[-1] for function in (network.features, network)
         )
+        dimension += len(network.periodic)
         random = np.random.default_rng(np.asarray(jax.random.key_data(key)).ravel())
         units = unknowns // fields
         steep = FLATTEST * ((STEEPEST if features else ALONE) / FLATTEST) ** random.uniform(size=(units, 1))
@@ -43,16 +45,20 @@ class RandomUnits(eqx.Module):
         """The same for what a network shows at some points: features and coordinates enter in units of how much they vary, and
         with equal shares."""
         features = jnp.asarray(jax.vmap(network.features)(points))
-        seen = jnp.concatenate([features, points], axis=1)
+        places = jnp.asarray(jax.vmap(lambda x: once_around(x, network.periodic))(points))
+        seen = jnp.concatenate([features, places], axis=1)
         mean, spread = jnp.mean(seen, axis=0), jnp.std(seen, axis=0)
         moving = spread > 1e-6 * jnp.max(jnp.abs(seen), axis=0)
-        share = jnp.concatenate([jnp.full(n, 1 / np.sqrt(max(n, 1))) for n in (features.shape[-1], points.shape[-1])])
+        share = jnp.concatenate([jnp.full(n, 1 / np.sqrt(max(n, 1))) for n in (features.shape[-1], places.shape[-1])])
         weights = self.weights * jnp.where(moving, share / jnp.where(moving, spread, 1.0), 0.0)
         return RandomUnits(weights, self.biases - weights @ mean)
 
     def values(self, network: AbstractNetwork, x: Value) -> Value:
         """What the units on top of a network are at a point."""
-        return activate(ACTIVATIONS["tanh"], affine(self.weights, self.biases, join([network.features(x), x])))
+        return activate(
+            ACTIVATIONS["tanh"],
+            affine(self.weights, self.biases, join([network.features(x), once_around(x, network.periodic)])),
+        )
 
 
 def combined(network: AbstractNetwork, units: RandomUnits, outer: Float[Array, "fields units"], x: Value) -> Value:

@@ -49,6 +49,10 @@ class Staged(AbstractNetwork):
     network: AbstractNetwork
     stage: Any  # nothing in a tree of parameters alone
 
+    @property
+    def periodic(self) -> tuple[int, ...]:
+        return self.network.periodic
+
     def features(self, x: Value) -> Value:
         return self.network.features(x)
 

@@ -28,6 +28,11 @@ class Beside(AbstractNetwork):
     unit: Any  # of the coefficients
     outer: Float[Array, "... fields units"]
 
+    @property
+    def periodic(self) -> tuple[int, ...]:
+        around: tuple[int, ...] = self.network.content.periodic
+        return around
+
     def features(self, x: Value) -> Value:
         found: Value = self.network.content.features(x)
         return found

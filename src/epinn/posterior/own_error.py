@@ -30,6 +30,10 @@ class Corrected(AbstractNetwork):
     outer: Any  # the coefficients, fields by units
     amplitude: Float[Array, "..."]
 
+    @property
+    def periodic(self) -> tuple[int, ...]:
+        return self.network.periodic
+
     def features(self, x: Value) -> Value:
         return self.network.features(x)
 

@@ -77,9 +77,10 @@ def estimates(pinns: Sequence[Pinn], keys: Keys, *, jacobians: int = 1) -> Estim
     numbers = _numbers(pinns[0])
     assert numbers is not None  # it can be estimated
     unknowns, points = numbers
+    fewer = tuple(-(-n // TESTS) if _is_inside(c) else n for n, c in zip(points, pinns[0].channels, strict=True))
     seen, unseen = (
-        tuple(stack([_fresh(pinn, round, tuple(-(-n // part) for n in points)) for pinn in pinns]))
-        for round, part in zip(ROUNDS, (1, TESTS), strict=True)
+        tuple(stack([_fresh(pinn, round, numbers) for pinn in pinns]))
+        for round, numbers in zip(ROUNDS, (points, fewer), strict=True)
     )
     drawn = [
         RandomUnits.drawn(pinn.solution.network, pinn.problem.domain.dimension, unknowns, key)
@@ -118,10 +119,22 @@ def _numbers(pinn: Pinn) -> tuple[int, tuple[int, ...]] | None:
     units = max(1, min(UNKNOWNS, CANDIDATES * now // ROWS) // fields)
     times = min(float(CANDIDATES), max(min(1.0, MOST * UNKNOWNS / now), ROWS * units * fields / now))
     points = tuple(max(round(times * len(c.points)), FEW) if c.sampled else len(c.points) for c in pinn.channels)
+    most = max((n for n, c in zip(points, pinn.channels, strict=True) if _is_inside(c)), default=0) // 2
+    points = tuple(
+        n
+        if _is_inside(c) or not c.sampled
+        else max(n, min(most, CANDIDATES * len(c.points)))  # a kink in given values is narrow
+        for n, c in zip(points, pinn.channels, strict=True)
+    )
     rows = sum(n * c.target.size // len(c.points) for n, c in zip(points, pinn.channels, strict=True))
     if BYTES * (rows + units * fields) * units * fields > memory.available():
         return None
     return units * fields, points
+
+
+def _is_inside(channel: Channel) -> bool:
+    """Whether a condition holds all over the domain, where it takes most points to be seen everywhere."""
+    return channel.kind == "equation"
 
 
 def _fresh(pinn: Pinn, round: int, numbers: tuple[int, ...]) -> tuple[Channel, ...]:
@@ -143,6 +156,10 @@ class Added(AbstractNetwork):
     network: AbstractNetwork
     units: RandomUnits
     outer: Float[Array, "fields units"]
+
+    @property
+    def periodic(self) -> tuple[int, ...]:
+        return self.network.periodic
 
     def features(self, x: Value) -> Value:
         return self.network.features(x)
