@@ -100,7 +100,7 @@ def test_only_the_amplitude_is_a_further_parameter(poor):
 def test_the_error_of_a_network_lies_outside_what_its_weights_can_do():
     """Gauss-Newton has removed all that they can: its own step says nothing more, and yet there is an error, which is found."""
     problem = beam(0.0)
-    pinn = epinn.fit(problem, key=0, base=epinn.Base(hidden=(4,), epochs=200, newton=200, restarts=0))
+    pinn = epinn.fit(problem, key=0, base=epinn.Base(hidden=(4,), epochs=200, newton=200, restarts=0, stages=1))
     (error,) = own_errors([pinn], KEYS)
     found = with_amplitude(pinn, error, 1) - with_amplitude(pinn, error, 0)
     missing = truth(problem) - np.asarray(pinn(GRID))[:, 0]

@@ -20,7 +20,7 @@ def test_least_squares_keeps_its_digits():
         target = matrix @ rng.normal(size=12)
         factors = _Factors.of(jnp.asarray(matrix))
         found, *held_back = np.asarray(factors.solve(jnp.asarray(target), jnp.asarray(RIDGES)))
-        np.testing.assert_allclose(factors.times(found), matrix @ found, rtol=1e-12)
+        np.testing.assert_allclose(factors.times(jnp.asarray(found)), matrix @ found, rtol=1e-12)
     assert np.linalg.norm(matrix @ found - target) < 1e-7 * np.linalg.norm(target)
     sizes = [np.linalg.norm(each) for each in (found, *held_back)]
     assert sizes == sorted(sizes, reverse=True)

@@ -107,6 +107,59 @@ def test_a_network_that_has_one_stage_is_its_first():
     assert first_stage(network) is network
 
 
+def test_a_fit_is_near_enough_after_some_steps():
+    """By default there is a second stage, and Gauss-Newton need not do what it does."""
+    pinn = epinn.fit(rod(), key=0, base=epinn.Base(hidden=(16, 16), epochs=200))
+    assert "and a stage of" in repr(pinn)
+    assert error(pinn) < 2e-6
+    assert epinn.Base(newton=0).further_stages == 0
+    assert epinn.Base(newton=0, stages=2).further_stages == 1
+
+
+@pytest.mark.slow
+def test_a_stage_is_periodic_where_its_network_is():
+    """What is by construction has no residual that would show it."""
+    problem = epinn.Problem(
+        domain=epinn.Box(x=(0, 3), t=(0, 1)),
+        equation=lambda u: u.t + 1.5 * u.x,
+        boundary=epinn.Periodic("x"),
+        initial=epinn.Initial(lambda x: jnp.sin(2 * np.pi * x / 3)),
+    )
+    pinn = epinn.fit(problem, key=0, base=epinn.Base(hidden=(16, 16), epochs=200))
+    assert last_stage(pinn.solution.network) is not None
+    t = np.linspace(0, 1, 9)
+    left, right = (np.asarray(pinn(np.stack([np.full(9, x), t], axis=1))) for x in (0.0, 3.0))
+    np.testing.assert_allclose(left, right, atol=1e-6)
+
+
+@pytest.mark.slow
+def test_windows_meet_where_they_end():
+    """Ten periods in windows: what they miss of each other would be an error that no residual shows."""
+    problem = epinn.Problem(
+        domain=epinn.Box(t=(0, 20)),
+        equation=lambda u: u.tt + np.pi**2 * u,
+        initial=[epinn.Initial(1.0), epinn.Initial(0.0, order=1)],
+    )
+    pinn = epinn.fit(problem, key=0)
+    assert "windows" in pinn.network_in_words
+    t = np.linspace(0, 20, 401)
+    assert np.sqrt(np.mean((np.asarray(pinn(t))[:, 0] - np.cos(np.pi * t)) ** 2)) < 3e-6
+
+
+@pytest.mark.slow
+def test_roundings_that_an_equation_amplifies_are_in_the_band():
+    """Heat backwards in time: the third harmonic of a rounding grows ten million times."""
+    problem = epinn.Problem(
+        domain=epinn.Box(x=(0, 1), t=(0, 0.2)),
+        equation=lambda u: u.t + u.xx,
+        boundary=epinn.Dirichlet(0.0),
+        initial=epinn.Initial(lambda x: jnp.sin(np.pi * x)),
+    )
+    pinn = epinn.fit(problem, key=0)
+    stage = last_stage(pinn.solution.network)
+    assert stage is None or float(np.max(stage.remains)) > 1e-5
+
+
 @pytest.mark.slow
 def test_what_units_cannot_say_is_left_as_it_was():
     """A front of which a network that has learned nothing shows nothing."""

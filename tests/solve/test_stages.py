@@ -63,7 +63,7 @@ def test_a_fit_that_had_to_end_too_early_goes_on_where_it_was():
     problem = epinn.Problem(
         domain=epinn.Box(x=(-1, 1)), equation=lambda u, x: u.xx + 9 * jnp.sin(3 * x), boundary=epinn.Dirichlet(0.0)
     )
-    stages, base = Stages(), epinn.Base(hidden=(8, 8), epochs=20, newton=8, restarts=2, hard=False)
+    stages, base = Stages(), epinn.Base(hidden=(8, 8), epochs=20, newton=8, restarts=2, stages=1, hard=False)
     (pinn,) = fit_seeds([problem], keys=[0], base=base, progress=stages)
     done = [stage for stage, steps in stages.steps.items() if steps]
     assert done == ["training", "newton", "newton, continued 1"]

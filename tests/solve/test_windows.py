@@ -16,7 +16,7 @@ from epinn.solve.fit import fit_seeds
 from epinn.solve.pinn import scales_for
 from epinn.solve.task import Fit
 
-SMALL = epinn.Base(hidden=(16, 16), epochs=200, newton=30)
+SMALL = epinn.Base(hidden=(16, 16), epochs=200, newton=30, stages=1)
 
 
 def oscillator(end=20.0, **more):

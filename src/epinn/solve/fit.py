@@ -24,7 +24,7 @@ from .pinn import Pinn
 from .prior import bayesian_prior
 from .refine import candidates_of
 from .rounds import is_noisy
-from .second_stage import at_first, is_accurate, with_further_stages
+from .second_stage import at_first, is_accurate, is_near, with_further_stages
 from .seeds import stack, unstack
 from .stages import fit_from, fit_once, fit_with_restarts, go_on
 from .task import Fit, Task
@@ -82,8 +82,9 @@ def fit_seeds(
     everyone, tell = range(len(problems)), base.stages is not None
     if base.further_stages and task.candidates is not None and _may_have_stages(task, start(everyone, 0)):
         begun = fit_once(at_first(task), start(everyone, 0))
-        pinns = with_further_stages(finished(begun), fold_in(train_keys, AT_FIRST), 1, report)
-        if all(map(is_accurate, pinns)):
+        near = all(map(is_near, begun))
+        pinns = with_further_stages(finished(begun), fold_in(train_keys, AT_FIRST), 1, report, tell=False) if near else []
+        if pinns and all(map(is_accurate, pinns)):
             return with_further_stages(pinns, fold_in(train_keys, STAGES), base.further_stages - 1, report, tell=tell)
     if base.newton and known and can_march(problem, known[0].breaks):
         brief = dataclasses.replace(task, base=briefly(base), marches=True)

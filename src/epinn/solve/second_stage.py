@@ -21,10 +21,11 @@ from .error_equation import Estimate, can_be_estimated, estimates
 from .misfit import SOLVED, Misfit
 from .pinn import Pinn
 from .seeds import Keys, stack
-from .task import Task
+from .task import Fit, Task
 
 JACOBIANS = 4  # of a stage, at most; it ends when steps bring little
 NEAR = 30  # steps of Gauss-Newton, after which a stage is tried for the first time
+FAR = 0.5  # of the terms of a condition: what leaves more of it is no solution yet
 ACCURATE = 1e-3  # of the scale of a field: if it is off by less, the fit is done
 KEPT = 0.1  # of the residuals: a stage that leaves more of them is not kept
 NEEDED = "conditions that hold exactly, no unknown parameters, fields of all coordinates, and memory"
@@ -34,7 +35,12 @@ LEAST = 1e-12  # least tolerance, in parts of the size of a condition's terms
 def at_first(task: Task) -> Task:
     """A fit that is only to be near enough: what its stage can then do need not be done by Gauss-Newton, in many more steps."""
     base = dataclasses.replace(task.base, newton=min(task.base.newton, NEAR))
-    return dataclasses.replace(task, base=base, candidates=None)
+    return dataclasses.replace(task, base=base, candidates=None, is_trial=True)
+
+
+def is_near(found: Fit) -> bool:
+    """Whether a fit is anywhere near a solution, so that a stage may bring it there."""
+    return found.failure is None and not found.by_heart and found.largest < FAR
 
 
 def is_accurate(pinn: Pinn) -> bool:

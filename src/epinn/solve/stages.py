@@ -202,7 +202,7 @@ def fit_once(task: Task, solution: Solution) -> list[Fit]:
                 task.problems[i].domain.coordinates,
             ),
             complaints=[*misfit.complaints(i, task.channels, functools.partial(advice, i, found)), *_all_noise(one)]
-            if base.trains
+            if base.trains and not task.is_trial
             else [],
             misfit=float(misfit.total[i]),
             largest=misfit.largest(i),
@@ -210,6 +210,7 @@ def fit_once(task: Task, solution: Solution) -> list[Fit]:
             may_go_on=misfit.is_on_its_way(i) and _is_unfinished(newton, i),
             stalled=_has_stalled(newton, i),
             moved=_moved(task, places, i),
+            by_heart=any(misfit.learned_by_heart(at_points)),
         )
         for i, (found, one, before) in enumerate(
             zip(unstack(solution, size), unstack(final, size), unstack(task.channels, size), strict=True)

@@ -37,6 +37,7 @@ class Fit:
     may_go_on: bool = False  # it was well on its way when its steps were used up
     stalled: bool = True  # more steps of the same kind would change next to nothing
     moved: Moved | None = None  # where its points are, if not where they began
+    by_heart: bool = False  # it holds at its points and not between them
 
     @property
     def noise(self) -> float:
@@ -72,6 +73,7 @@ class Task:
     round: int = 0  # how often that was done
     marches: bool = False  # what is not solved soon is solved in shorter stretches of time
     grown: bool = False  # whether there are more of them by now
+    is_trial: bool = False  # something else comes next if it is not solved, so that nobody asks why
 
     def again(self, seeds: Sequence[int], attempt: int, *, goes_on: bool = False) -> "Task":
         """A further attempt of some of the seeds, from elsewhere or from where the one before had to end."""
