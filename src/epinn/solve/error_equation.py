@@ -209,7 +209,8 @@ def _estimated(
     ) -> Estimate:
         points = max((channel.points for channel in seen), key=len)
         around = units.around(solution.network, points)
-        layer = jax.tree.map(lambda leaf: leaf.astype(jnp.float32).astype(leaf.dtype), around)  # as they will be stored
+        # as they will be stored; a compiler may leave out a conversion to single precision and back, but not this
+        layer = jax.tree.map(lambda leaf: jax.lax.reduce_precision(leaf, exponent_bits=8, mantissa_bits=23), around)
         fields = jax.eval_shape(solution.network, points[0]).shape[-1]
         objective, like = _ErrorObjective(solution, layer), jnp.zeros((fields, len(layer.biases)))
         system, elsewhere = (System(objective, part, key, None, one_of(like[None])) for part in (seen, unseen))

@@ -13,7 +13,7 @@ import jax
 import numpy as np
 
 from ..derivatives.lifted import Lifted
-from ..derivatives.network import AbstractNetwork, Frozen
+from ..derivatives.network import AbstractNetwork, Frozen, Solution
 from ..derivatives.staged import Stage, Staged, last_stage
 from ..progress import Progress
 from .config import fold_in
@@ -29,6 +29,7 @@ FAR = 0.5  # of the terms of a condition: what leaves more of it is no solution 
 ACCURATE = 1e-3  # of the scale of a field: if it is off by less, the fit is done
 KEPT = 0.1  # of the residuals: a stage that leaves more of them is not kept
 NEEDED = "conditions that hold exactly, no unknown parameters, fields of all coordinates, and memory"
+MEANT = 3.0  # times what it was to leave, at other points
 LEAST = 1e-12  # least tolerance, in parts of the size of a condition's terms
 
 
@@ -40,7 +41,7 @@ def at_first(task: Task) -> Task:
 
 def is_near(found: Fit) -> bool:
     """Whether a fit is anywhere near a solution, so that a stage may bring it there."""
-    return found.failure is None and not found.by_heart and found.largest < FAR
+    return found.failure is None and found.largest < FAR
 
 
 def is_accurate(pinn: Pinn) -> bool:
@@ -83,17 +84,27 @@ def _of(found: Estimate, seed: int) -> Estimate:
 
 def _with_stage(pinn: Pinn, found: Estimate, seconds: float) -> Pinn:
     """A PINN with a stage added to its network, and what that leaves of its conditions as their tolerances."""
-    network = pinn.solution.network
-    if isinstance(network, Lifted):  # given values stay outside of it
+    before = Misfit.of(stack([pinn.channels]), stack([pinn.solution]))
+    solution = _added(pinn.solution, found)
+    after = Misfit.of(stack([pinn.channels]), stack([solution]))
+    worse = float(np.linalg.norm(after.rms[0]) / max(np.linalg.norm(before.rms[0]), 1e-300)) / max(float(found.left), 1e-300)
+    if worse > MEANT:  # it is not what it was meant to be, once it is stored in single precision
+        found = dataclasses.replace(found, left=worse * found.left, remains=worse * found.remains)
+        solution = _added(pinn.solution, found)
+    tolerances = np.maximum(after.rms[0], LEAST)
+    channels = tuple(c.with_sigma(tolerance) for c, tolerance in zip(pinn.channels, tolerances, strict=True))
+    warnings = [] if after.largest(0) < SOLVED else pinn.warnings
+    return dataclasses.replace(pinn, solution=solution, channels=channels, seconds=pinn.seconds + seconds, warnings=warnings)
+
+
+def _added(solution: Solution, found: Estimate) -> Solution:
+    """A solution with a stage in its network, inside what gives its values."""
+    network = solution.network
+    if isinstance(network, Lifted):
         staged: AbstractNetwork = dataclasses.replace(network, network=_staged(network.network, found))
     else:
         staged = _staged(network, found)
-    solution = dataclasses.replace(pinn.solution, network=staged)
-    misfit = Misfit.of(stack([pinn.channels]), stack([solution]))
-    tolerances = np.maximum(misfit.rms[0], LEAST)
-    channels = tuple(c.with_sigma(tolerance) for c, tolerance in zip(pinn.channels, tolerances, strict=True))
-    warnings = [] if misfit.largest(0) < SOLVED else pinn.warnings
-    return dataclasses.replace(pinn, solution=solution, channels=channels, seconds=pinn.seconds + seconds, warnings=warnings)
+    return dataclasses.replace(solution, network=staged)
 
 
 def _staged(network: AbstractNetwork, found: Estimate) -> Staged:

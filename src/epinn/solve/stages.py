@@ -210,7 +210,6 @@ def fit_once(task: Task, solution: Solution) -> list[Fit]:
             may_go_on=misfit.is_on_its_way(i) and _is_unfinished(newton, i),
             stalled=_has_stalled(newton, i),
             moved=_moved(task, places, i),
-            by_heart=any(misfit.learned_by_heart(at_points)),
         )
         for i, (found, one, before) in enumerate(
             zip(unstack(solution, size), unstack(final, size), unstack(task.channels, size), strict=True)

@@ -37,7 +37,6 @@ class Fit:
     may_go_on: bool = False  # it was well on its way when its steps were used up
     stalled: bool = True  # more steps of the same kind would change next to nothing
     moved: Moved | None = None  # where its points are, if not where they began
-    by_heart: bool = False  # it holds at its points and not between them
 
     @property
     def noise(self) -> float:
