@@ -71,6 +71,8 @@ def test_the_operator_records_what_it_asks_for_and_no_more(function, orders):
         (lambda u: 1 + u, U + 1),
         (lambda u: u - 1, U - 1),
         (lambda u: 1 - u, 1 - U),
+        (lambda u: u - 293**4, U - 293.0**4),
+        (lambda u: 10**12 * u, 1e12 * U),
         (lambda u: u - u.x, U - U_X),
         (lambda u: u.x - u, U_X - U),
         (lambda u: u * u, U * U),

@@ -17,6 +17,8 @@ from jaxtyping import Array
 from ..errors import InputError, unknown_name
 from .jet import MultiIndex
 
+LARGEST = 2**31 - 1  # whole number of an array by default
+
 Read = Callable[[str, MultiIndex], Array]  # a field's derivative of some order, by the name of the field
 
 
@@ -222,7 +224,11 @@ class Run:
 
 
 def value_of(other: Any) -> ArrayLike:
-    value: ArrayLike = other._value if isinstance(other, Quantity) else other
+    """The value of a quantity, or what is none as it is; a whole number that no array of them holds (`T**4 - 293**4`) as a real
+    one."""
+    if isinstance(other, Quantity):
+        return other._value
+    value: ArrayLike = float(other) if isinstance(other, int) and abs(other) > LARGEST else other
     return value
 
 

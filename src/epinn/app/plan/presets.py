@@ -1,4 +1,4 @@
-"""Named sets of settings: `fast` is epinn's defaults, `accurate` goes as far as double precision does where it can, and `paper`
+"""Named sets of settings: `fast` is epinn's defaults, `accurate` looks once more for what they leave, and `paper`
 is what the E-PINN paper used.
 
 The paper's are given as changes to the defaults. Where the paper is silent, docs/paper.md gives the reason for each choice.
