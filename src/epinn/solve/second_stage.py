@@ -87,7 +87,8 @@ def _with_stage(pinn: Pinn, found: Estimate, seconds: float) -> Pinn:
     before = Misfit.of(stack([pinn.channels]), stack([pinn.solution]))
     solution = _added(pinn.solution, found)
     after = Misfit.of(stack([pinn.channels]), stack([solution]))
-    worse = float(np.linalg.norm(after.rms[0]) / max(np.linalg.norm(before.rms[0]), 1e-300)) / max(float(found.left), 1e-300)
+    meant = float(found.left) * float(np.linalg.norm(before.rms[0]))
+    worse = float(np.linalg.norm(after.rms[0])) / max(meant, 1e-300)
     if worse > MEANT:  # it is not what it was meant to be, once it is stored in single precision
         found = dataclasses.replace(found, left=worse * found.left, remains=worse * found.remains)
         solution = _added(pinn.solution, found)
