@@ -46,6 +46,7 @@ from .beside import beside
 from .own_error import Corrected, Extent, OwnError, own_errors
 
 BYTES = 32  # for every row and parameter, in all
+LEAST = 1e-12  # of the residuals, that a stage is taken to have left
 
 
 class Draw(eqx.Module):
@@ -98,9 +99,6 @@ def changed(base: Solution, change: Solution) -> Solution:
     """A solution after a small change of its parameters, to first order."""
     raw = {name: value + change.raw[name] for name, value in base.raw.items()}
     return dataclasses.replace(base, network=Linearised(base.network, change.network), raw=raw)
-
-
-LEAST = 1e-12  # of the residuals, that a stage is taken to have left
 
 
 class Changes(eqx.Module):

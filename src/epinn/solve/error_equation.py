@@ -29,6 +29,7 @@ from ..derivatives.network import AbstractNetwork, Solution
 from ..derivatives.random_units import UNKNOWNS, RandomUnits, combined
 from ..problem.channel import FEW, Channel, residuals
 from .double import in_double
+from .optimise.factors import Factors
 from .optimise.objective import Objective, Residuals
 from .optimise.whitened import System
 from .pinn import Pinn, scales_for
@@ -231,7 +232,7 @@ def _estimated(
             error = objective.corrected(system.tree(coefficients)).dimensionless(probes) - solution.dimensionless(probes)
             return jnp.sqrt(jnp.mean(error**2, axis=0))
 
-        def step(now: _Steps, factors: _Factors) -> _Steps:
+        def step(now: _Steps, factors: Factors) -> _Steps:
             tried = now.at + factors.solve(-now.rows, jnp.asarray(RIDGES))
             every = jax.lax.map(left, tried)
             best = jnp.argmin(total(every))
@@ -253,7 +254,7 @@ def _estimated(
             )
 
         def steps(now: _Steps) -> _Steps:
-            factors = _Factors.of(system.jacobian(now.at))
+            factors = Factors.of(system.jacobian(now.at))
             begin = dataclasses.replace(now, number=jnp.zeros((), int))
             last = jax.lax.while_loop(lambda s: s.goes_on & (s.number < number), lambda s: step(s, factors), begin)
             parts = last.first * (np.repeat(np.eye(len(sizes)), sizes, axis=1))
@@ -309,28 +310,3 @@ class _Steps(eqx.Module):
         rows, unknown, true = jnp.zeros(sum(sizes)), jnp.full(len(sizes), jnp.inf), jnp.ones((), bool)
         none = (jnp.zeros((len(sizes), fields)), jnp.zeros(fields))
         return cls(jnp.zeros(coefficients), rows, unknown, rows, unknown, *none, true, true, jnp.zeros((), int))
-
-
-class _Factors(eqx.Module):
-    """A Jacobian as a product of orthogonal matrices and its singular values: whatever it is solved for, and however far held
-    back, costs next to nothing more."""
-
-    tall: Float[Array, "m p"]
-    left: Float[Array, "p p"]
-    values: Float[Array, " p"]
-    right: Float[Array, "p p"]
-
-    @classmethod
-    def of(cls, jacobian: Float[Array, "m p"]) -> "_Factors":
-        tall, square = jnp.linalg.qr(jacobian)
-        return cls(tall, *jnp.linalg.svd(square))
-
-    def solve(self, target: Float[Array, " m"], ridges: Float[Array, " ridges"]) -> Float[Array, "ridges p"]:
-        """What minimises |J x - target|^2 with each of the ridges."""
-        held_back = (ridges * jnp.linalg.norm(self.values))[:, None]
-        inside = (target @ self.tall) @ self.left
-        found: Array = (self.values / (self.values**2 + held_back**2) * inside) @ self.right
-        return found
-
-    def times(self, x: Float[Array, " p"]) -> Float[Array, " m"]:
-        return self.tall @ (self.left @ (self.values * (self.right @ x)))

@@ -82,9 +82,11 @@ def fit_seeds(
     everyone, tell = range(len(problems)), base.stages is not None
     if base.further_stages and task.candidates is not None and _may_have_stages(task, start(everyone, 0)):
         begun = fit_once(at_first(task), start(everyone, 0))
-        near = all(map(is_near, begun))
+        if any(found.failure is not None for found in begun):  # nothing to go on from
+            begun = []
+        near = bool(begun) and all(map(is_near, begun))
         pinns = with_further_stages(finished(begun), fold_in(train_keys, AT_FIRST), 1, report, tell=False) if near else []
-        if pinns and all(map(is_accurate, pinns)):
+        if near and all(map(is_accurate, pinns)):
             return with_further_stages(pinns, fold_in(train_keys, STAGES), base.further_stages - 1, report, tell=tell)
     if base.newton and known and can_march(problem, known[0].breaks):
         brief = dataclasses.replace(task, base=briefly(base), marches=True)

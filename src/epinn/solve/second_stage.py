@@ -41,7 +41,7 @@ def at_first(task: Task) -> Task:
 
 def is_near(found: Fit) -> bool:
     """Whether a fit is anywhere near a solution, so that a stage may bring it there."""
-    return found.failure is None and found.largest < FAR
+    return found.largest < FAR
 
 
 def is_accurate(pinn: Pinn) -> bool:
