@@ -90,24 +90,23 @@ def _with_stage(pinn: Pinn, found: Estimate, seconds: float) -> Pinn:
     meant = float(found.left) * float(np.linalg.norm(before.rms[0]))
     worse = float(np.linalg.norm(after.rms[0])) / max(meant, 1e-300)
     if worse > MEANT:  # it is not what it was meant to be, once it is stored in single precision
-        found = dataclasses.replace(found, left=worse * found.left, remains=worse * found.remains)
-        solution = _added(pinn.solution, found)
+        solution = _added(pinn.solution, found, times=worse)
     tolerances = np.maximum(after.rms[0], LEAST)
     channels = tuple(c.with_sigma(tolerance) for c, tolerance in zip(pinn.channels, tolerances, strict=True))
     warnings = [] if after.largest(0) < SOLVED else pinn.warnings
     return dataclasses.replace(pinn, solution=solution, channels=channels, seconds=pinn.seconds + seconds, warnings=warnings)
 
 
-def _added(solution: Solution, found: Estimate) -> Solution:
-    """A solution with a stage in its network, inside what gives its values."""
+def _added(solution: Solution, found: Estimate, times: float = 1.0) -> Solution:
+    """A solution with a stage in its network, inside what gives its values; it leaves so many times what it was to leave."""
     network = solution.network
     if isinstance(network, Lifted):
-        staged: AbstractNetwork = dataclasses.replace(network, network=_staged(network.network, found))
+        staged: AbstractNetwork = dataclasses.replace(network, network=_staged(network.network, found, times))
     else:
-        staged = _staged(network, found)
+        staged = _staged(network, found, times)
     return dataclasses.replace(solution, network=staged)
 
 
-def _staged(network: AbstractNetwork, found: Estimate) -> Staged:
-    parts = (np.asarray(found.outer), float(found.left), np.asarray(found.remains))
+def _staged(network: AbstractNetwork, found: Estimate, times: float) -> Staged:
+    parts = (np.asarray(found.outer), times * float(found.left), times * np.asarray(found.remains))
     return Staged(network, Frozen(Stage.of(network, found.units, *parts)))
