@@ -88,7 +88,8 @@ def test_a_source_that_jumps_is_solved_and_told(tmp_path):
         domain=epinn.Box(x=(0, 4)), equation=lambda u, x: u.xx + jnp.where(x < 1.5, 1.0, 0.0), boundary=epinn.Dirichlet(0.0)
     )
     band = epinn.attach(epinn.fit(problem), method="laplace")
-    assert "2 zones, each 1-23-23-23-1, tanh, which meet at x = 1.5" in repr(band.pinn)
+    for said in ("2 zones, each 1-23-23-23-1, tanh", "which meet at x = 1.5"):
+        assert said in repr(band.pinn)
     x, slope = np.linspace(0, 4, 101), 1.5 * (4 - 0.75) / 4
     exact = np.where(x < 1.5, slope * x - x**2 / 2, slope * x - 1.5 * (x - 0.75))
     np.testing.assert_allclose(band.predict(x).mean, exact, atol=2e-4)

@@ -50,7 +50,8 @@ class Corrected(AbstractNetwork):
 class Extent(eqx.Module):
     """How large the error of a network is, and how far that is to be believed."""
 
-    size: Float[Array, "*seeds fields"]  # root mean squares at the probes, in the units of the network
+    size: Float[Array, "*seeds fields"]  # root mean squares at the probes, in the units of the network; what was not found of
+    # it is a part of that, as large as the equation makes what is left of the residuals
     left: Float[Array, "*seeds"]  # of the residuals at points that the estimate, or the last stage, has not seen: the share
     probes: Float[Array, "*seeds n d"]
 
@@ -90,7 +91,7 @@ def own_errors(pinns: Sequence[Pinn], keys: Keys) -> list[OwnError] | None:
 
 def _own_error(pinn: Pinn, found: Estimate) -> OwnError:
     corrected = _corrected(pinn, found.units, found.outer, found.left.dtype)
-    return OwnError(corrected, Extent(found.size, found.left, found.probes))
+    return OwnError(corrected, Extent(jnp.hypot(found.size, found.remains), found.left, found.probes))
 
 
 def _of_stage(pinn: Pinn, stage: Stage) -> OwnError:
