@@ -8,6 +8,7 @@ so whatever needs the left side, a system of p equations, can have it from one o
 from collections.abc import Callable
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 from jax.scipy.linalg import cho_factor, cho_solve, solve_triangular
 from jaxtyping import Array, Float
@@ -32,7 +33,9 @@ class Gram(eqx.Module):
     @classmethod
     def of(cls, jacobian: Float[Array, "m p"]) -> "Gram":
         m, p = jacobian.shape
-        return cls(jacobian, jacobian @ jacobian.T if m <= p else jacobian.T @ jacobian)
+        # on a CPU, a product along rows that are stored one after the other takes half the time
+        across = jacobian if m <= p else jax.lax.optimization_barrier(jacobian.T)
+        return cls(jacobian, across @ across.T)
 
     @property
     def is_of_rows(self) -> bool:
