@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from .problem.domain import Box
     from .problem.field import Field
     from .problem.geometry.shape import Disc, Ellipse, Polygon, Rectangle
+    from .problem.geometry.solid import Cuboid, Cylinder, Extrusion, Sphere
     from .problem.problem import Problem
     from .problem.shorthand import Normal, Unknown
     from .progress import Progress
@@ -53,6 +54,7 @@ _HOMES = {
     "problem.domain": ("Box",),
     "problem.field": ("Field",),
     "problem.geometry.shape": ("Disc", "Ellipse", "Polygon", "Rectangle"),
+    "problem.geometry.solid": ("Cuboid", "Cylinder", "Extrusion", "Sphere"),
     "problem.boundary": ("Boundary", "Dirichlet", "Neumann", "Periodic", "Robin"),
     "problem.conditions": ("Constant", "Data", "Equation", "Initial"),
     "problem.context": ("Points",),
