@@ -16,7 +16,7 @@ BESIDE = (
     1e-6  # of the size of a form: so far on both sides of a sheet is looked for what is inside; files have single precision
 )
 SAME = 3e-7  # of the size of a form: sheets that are no further apart are one
-LOOKED_AT = 8192  # places on a piece, to measure what is left of it
+LOOKED_AT = 4096  # places on a piece, to measure what is left of it
 CELLS = 16  # along each side of a piece, to see where the boundary cannot be
 ROUNDS = 30  # of looking closer
 WORTHWHILE = 0.7  # of an area: if no less is left after a round, another one is not worth it

@@ -10,7 +10,10 @@ from ....derivatives.parsing import Words
 from ....errors import InputError, shown
 from ....problem.domain import Box
 from ....problem.field import Field
+from ....problem.geometry.composed import Composed
+from ....problem.region import TIME, Domain
 from ....problem.shorthand import Normal, Unknown
+from .shapes import read_shape
 from .tables import Table, as_number, at, flag, names, text, whole
 
 SECTIONS = ("name", "domain", "unknowns", "constants", "definitions", "fields", "points", "exact")
@@ -35,18 +38,39 @@ def read_constants(content: Any, place: str) -> dict[str, Expression]:
     return found
 
 
-def read_domain(content: Any, place: str, constants: Mapping[str, Expression]) -> Box:
-    """The box of all coordinates."""
+def read_domain(content: Any, place: str, constants: Mapping[str, Expression]) -> Domain:
+    """The box of all coordinates, or a shape."""
+    if isinstance(content, Mapping) and isinstance(content.get("shape"), str):
+        return _read_shape(Table(content, place, constants))
     ends: dict[str, list[float]] = {}
     for name, value in _entries(content, place, "a coordinate"):
         with at(f"{place}, {name}"):
             if name in (*SECTIONS, *CONDITIONS) and not isinstance(value, list):
                 raise InputError(f"this belongs to the file, not to the domain: move it above [domain], or write [[{name}]].")
-            if not isinstance(value, list):
-                raise InputError(f"the interval of {name} is written as [low, high], not {shown(value)}.")
-            ends[name] = [as_number(one, constants) for one in value]
+            ends[name] = _interval(name, value, constants)
     with at(place):
         return Box(**ends)
+
+
+def _read_shape(table: Table) -> Domain:
+    """A shape, and time beside it."""
+    shape: Composed = table.take("shape", lambda value: read_shape(value, table.constants))
+    time = table.take(TIME, lambda value: _interval(TIME, value, table.constants))
+    for name in shape.coordinates:
+        if name in table:
+            table.fail(f"the shape says where {name} ends; leave out {name} = ..., or the shape")
+    table.end()
+    for name in shape.coordinates:
+        with at(table.place):
+            check_name(name, "a coordinate")
+    with at(f"{table.place}, {TIME}"):
+        return shape if time is None else shape.during(**{TIME: time})
+
+
+def _interval(name: str, value: Any, constants: Mapping[str, Expression]) -> list[float]:
+    if not isinstance(value, list):
+        raise InputError(f"the interval of {name} is written as [low, high], not {shown(value)}.")
+    return [as_number(one, constants) for one in value]
 
 
 def read_unknowns(content: Any, place: str, constants: Mapping[str, Expression]) -> dict[str, Unknown]:
