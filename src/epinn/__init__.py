@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from .problem.context import Points
     from .problem.domain import Box
     from .problem.field import Field
+    from .problem.geometry.mesh import Mesh
     from .problem.geometry.shape import Disc, Ellipse, Polygon, Rectangle
     from .problem.geometry.solid import Cuboid, Cylinder, Extrusion, Sphere
     from .problem.problem import Problem
@@ -53,6 +54,7 @@ _HOMES = {
     "derivatives.network": ("Solution",),
     "problem.domain": ("Box",),
     "problem.field": ("Field",),
+    "problem.geometry.mesh": ("Mesh",),
     "problem.geometry.shape": ("Disc", "Ellipse", "Polygon", "Rectangle"),
     "problem.geometry.solid": ("Cuboid", "Cylinder", "Extrusion", "Sphere"),
     "problem.boundary": ("Boundary", "Dirichlet", "Neumann", "Periodic", "Robin"),

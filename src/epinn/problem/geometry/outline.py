@@ -67,7 +67,8 @@ def tracks(form: Form) -> tuple[Track, ...]:
     found: dict[str, list[Stretch]] = {}
     before: list[Curve] = []
     for name, curve in _edges(form):
-        stretches = list(_left(form, curve, before))
+        whole = [Stretch(curve, 0.0, curve.end, 1)]
+        stretches = whole if isinstance(form, PlanarFigure) else list(_left(form, curve, before))
         before.append(curve)
         if stretches:
             found.setdefault(name, []).extend(stretches)

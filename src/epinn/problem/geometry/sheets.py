@@ -3,6 +3,7 @@
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from jaxtyping import Float
@@ -17,6 +18,7 @@ class Sheet(ABC):
     """A piece of the surface of a body, with normals that point out of it."""
 
     tag: str  # that tells it from the other pieces of the same body
+    is_smooth: ClassVar[bool] = True  # whether neighbours in the unit square are neighbours in space
 
     @property
     @abstractmethod

@@ -17,6 +17,7 @@ BESIDE = (
 )
 SAME = 3e-7  # of the size of a form: sheets that are no further apart are one
 LOOKED_AT = 4096  # places on a piece, to measure what is left of it
+SHIFT = (0.6180339887, 0.4142135623)  # of these, since halves and quarters are where sheets have their edges
 CELLS = 16  # along each side of a piece, to see where the boundary cannot be
 ROUNDS = 30  # of looking closer
 WORTHWHILE = 0.7  # of an area: if no less is left after a round, another one is not worth it
@@ -99,7 +100,7 @@ def _narrowed(form: Form, sheet: Sheet) -> Square | None:
     """The part of the unit square outside which a sheet cannot be on the boundary, since that is too far away; None if all
     of it is. A distance never says more than how far it is, or little more; twice that is safe."""
     s0, s1, t0, t1 = 0.0, 1.0, 0.0, 1.0
-    for _ in range(ROUNDS):
+    for _ in range(ROUNDS if sheet.is_smooth else 0):
         corners = np.stack(np.meshgrid(np.linspace(s0, s1, 2 * CELLS + 1), np.linspace(t0, t1, 2 * CELLS + 1)), axis=-1)
         points = sheet.at(corners.reshape(-1, 2))[0].reshape(2 * CELLS + 1, 2 * CELLS + 1, 3)
         middles = points[1::2, 1::2]
@@ -121,7 +122,7 @@ def _narrowed(form: Form, sheet: Sheet) -> Square | None:
 
 def _measured(skin: Skin) -> Skin:
     """A part of the boundary without the pieces of which nothing is left, and how much is left of the others."""
-    unit = sobol(LOOKED_AT + 1, 2)[1:]
+    unit = (sobol(LOOKED_AT, 2) + SHIFT) % 1
     found = {}
     for piece in skin.pieces:
         left = float(np.mean(np.any(Skin("", skin.form, (piece,), 1.0).at(unit)[1] != 0, axis=1)))

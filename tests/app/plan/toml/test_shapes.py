@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+import trimesh
 
 import epinn
 from epinn import InputError
@@ -117,3 +118,24 @@ def test_mistakes_are_told_with_their_place(tmp_path, wrong, words):
     assert "\n" not in str(caught.value)
     for word in words:
         assert word in str(caught.value)
+
+
+def test_a_mesh_is_a_file_beside_it(tmp_path):
+    trimesh.creation.box((10, 20, 30)).export(tmp_path / "part.stl")
+    text = FILE.replace(
+        f'shape = "{PLATE.replace("radius=20", "radius=R")}"', 'mesh = "part.stl"\nscale = "R / 20e3"\nname = "part"'
+    )
+    text = (
+        text.replace('"hole"', '"part"').replace("T.xx + T.yy", "T.xx + T.yy + T.zz").replace('on = ["x", "y"]', 'on = "part"')
+    )
+    first = read_document(written(tmp_path, text))
+    assert first.problem.domain == epinn.Mesh(tmp_path / "part.stl", scale=1e-3, name="part").during(t=(0, 60))
+    trimesh.creation.box((10, 20, 31)).export(tmp_path / "part.stl")
+    assert read_document(written(tmp_path, text)).fingerprint != first.fingerprint
+    for wrong, words in (
+        (text.replace("part.stl", "missing.stl"), ["[domain], mesh", "no file"]),
+        (text.replace("scale =", "shape = 'Disc'\nscale ="), ["[domain]", "leave out one"]),
+    ):
+        with pytest.raises(InputError) as caught:
+            read_document(written(tmp_path, wrong))
+        assert all(word in str(caught.value) for word in words)

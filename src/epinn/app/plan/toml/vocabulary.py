@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from ....derivatives.expression import Expression, Number
@@ -11,12 +12,14 @@ from ....errors import InputError, shown
 from ....problem.domain import Box
 from ....problem.field import Field
 from ....problem.geometry.composed import Composed
+from ....problem.geometry.mesh import Mesh
 from ....problem.region import TIME, Domain
 from ....problem.shorthand import Normal, Unknown
 from .shapes import read_shape
 from .tables import Table, as_number, at, flag, names, text, whole
 
 SECTIONS = ("name", "domain", "unknowns", "constants", "definitions", "fields", "points", "exact")
+MESH = "mesh"  # the key of a file with one
 WIDEST = 10_000  # units of a layer
 CONDITIONS = ("equation", "boundary", "initial", "data")
 
@@ -38,10 +41,10 @@ def read_constants(content: Any, place: str) -> dict[str, Expression]:
     return found
 
 
-def read_domain(content: Any, place: str, constants: Mapping[str, Expression]) -> Domain:
-    """The box of all coordinates, or a shape."""
-    if isinstance(content, Mapping) and isinstance(content.get("shape"), str):
-        return _read_shape(Table(content, place, constants))
+def read_domain(content: Any, place: str, constants: Mapping[str, Expression], folder: Path) -> Domain:
+    """The box of all coordinates, a shape, or a mesh in a file of that folder."""
+    if isinstance(content, Mapping) and any(isinstance(content.get(key), str) for key in ("shape", MESH)):
+        return _read_shape(Table(content, place, constants), folder)
     ends: dict[str, list[float]] = {}
     for name, value in _entries(content, place, "a coordinate"):
         with at(f"{place}, {name}"):
@@ -52,17 +55,22 @@ def read_domain(content: Any, place: str, constants: Mapping[str, Expression]) -
         return Box(**ends)
 
 
-def _read_shape(table: Table) -> Domain:
-    """A shape, and time beside it."""
-    shape: Composed = table.take("shape", lambda value: read_shape(value, table.constants))
+def _read_shape(table: Table, folder: Path) -> Domain:
+    """A shape or a mesh, and time beside it."""
+    if MESH in table and "shape" in table:
+        table.fail("a domain is a shape or a mesh; leave out one of them")
+    if MESH in table:
+        scale, name = table.take("scale", table.number, 1.0), table.take("name", text, "")
+        shape: Composed = table.take(MESH, lambda value: Mesh(folder / text(value), scale=scale, name=name))
+    else:
+        shape = table.take("shape", lambda value: read_shape(value, table.constants))
     time = table.take(TIME, lambda value: _interval(TIME, value, table.constants))
     for name in shape.coordinates:
         if name in table:
             table.fail(f"the shape says where {name} ends; leave out {name} = ..., or the shape")
-    table.end()
-    for name in shape.coordinates:
         with at(table.place):
             check_name(name, "a coordinate")
+    table.end()
     with at(f"{table.place}, {TIME}"):
         return shape if time is None else shape.during(**{TIME: time})
 
