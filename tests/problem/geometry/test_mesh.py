@@ -170,7 +170,7 @@ def test_physical_groups_of_a_mesh_of_cells_are_parts(cube):
     assert flux(solid) / 3 == pytest.approx(1, rel=1e-3)
     _, normals = solid.faces("hot plate")[0].placed(32, "sobol", key=KEY)
     assert np.allclose(normals, [0, 0, -1])
-    assert [part.name for part in epinn.Mesh(cube, name="part").faces()] == ["part.2", "part.hot plate"]
+    assert [part.name for part in epinn.Mesh(cube, name="part").faces()] == ["part.hot plate", "part.2"]
 
 
 def test_a_flat_mesh_is_a_shape(frame):
