@@ -5,6 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float, Int
 
+Cells = tuple[tuple[str, Int[np.ndarray, "k corners"]], ...]  # all that can be drawn of a mesh, in the words of meshio
+
 
 @dataclass(frozen=True, eq=False)
 class MeshFile:
@@ -13,4 +15,4 @@ class MeshFile:
     points: Float[np.ndarray, "n d"]
     facets: Int[np.ndarray, "m d"]
     groups: tuple[str, ...]  # of the facets by name; nothing for those without
-    cells: tuple[tuple[str, Int[np.ndarray, "k corners"]], ...]  # all that can be drawn, in the words of meshio
+    cells: Cells

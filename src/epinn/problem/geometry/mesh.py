@@ -11,8 +11,9 @@ from jaxtyping import Float
 
 from ...arguments import number
 from ...errors import InputError, shown
-from ...meshes.mesh import MeshFile
+from ...meshes.mesh import Cells, MeshFile
 from ...meshes.read import read_mesh
+from ..region import Domain
 from .combined import in_brackets
 from .composed import RESERVED, checked_name
 from .curve import Curve
@@ -63,7 +64,17 @@ def _planar(found: MeshFile, parts: tuple[str, ...], file: str, scale: float, na
     edges = points[found.facets]
     digest = hashlib.sha256(edges.tobytes() + "\n".join(parts).encode()).hexdigest()[:16]
     outline = {tuple(map(tuple, edge.tolist())): part for edge, part in zip(edges, parts, strict=True)}
-    return Shape(OutlineForm(name, digest, file, outline), ("x", "y"))
+    return Shape(OutlineForm(name, digest, file, outline, points, found.cells), ("x", "y"))
+
+
+def own_mesh(domain: Domain) -> tuple[Float[np.ndarray, "n d"], Cells] | None:
+    """The points and the cells of the mesh that a domain is, alone; None for others."""
+    match domain:
+        case Solid(form=MeshForm(surface=surface)):
+            return surface.corners, surface.cells
+        case Shape(form=OutlineForm(corners=corners, cells=cells)):
+            return corners, cells
+    return None
 
 
 @dataclass(frozen=True)
@@ -73,6 +84,8 @@ class OutlineForm(PlanarFigure):
     digest: str  # of the edges, so that equal ones are equal
     file: str = field(compare=False)
     parts: dict[Any, str] = field(compare=False, repr=False)  # names by edge, from one point to another
+    corners: Float[np.ndarray, "n 2"] = field(compare=False, repr=False)  # of the mesh that it bounds
+    cells: Cells = field(compare=False, repr=False)
 
     kind = ""
 

@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from ...extras import optional
+from ...meshes.mesh import Cells
 from .bodies import Body, triple
 from .combined import in_brackets
 from .forms import shapely
@@ -27,7 +28,7 @@ class Triangles:
     corners: Float[np.ndarray, "n 3"]
     faces: Int[np.ndarray, "m 3"]
     groups: tuple[str, ...]
-    cells: tuple[tuple[str, np.ndarray], ...]  # of the mesh that it bounds, to be drawn
+    cells: Cells  # of the mesh that it bounds
 
     @cached_property
     def digest(self) -> str:
