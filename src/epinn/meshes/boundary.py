@@ -6,9 +6,9 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from ..errors import InputError
-from .mesh import MeshFile
+from .mesh import Cells, MeshFile
 
-Block = tuple[str, Int[np.ndarray, "k corners"], Sequence[str]]  # cells of one kind, and the group of each
+Block = tuple[str, Int[np.ndarray, "_ _"], Sequence[str]]  # cells of one kind, and the group of each
 
 PLANAR = {"triangle": 3, "quad": 4}  # corners, by the beginning of the names that meshio has
 SOLID = {  # sides of cells in space, outward by the right-hand rule
@@ -76,7 +76,7 @@ def _triangles(
     points: Float[np.ndarray, "n 3"],
     sides: Sequence[np.ndarray],
     groups: Sequence[tuple[str, ...]],
-    drawn: tuple[tuple[str, np.ndarray], ...],
+    drawn: Cells,
 ) -> MeshFile:
     """Triangles and squares as triangles, refused where they leave a gap."""
     halves = [of if of.shape[1] == 3 else np.concatenate([of[:, [0, 1, 2]], of[:, [0, 2, 3]]]) for of in sides]
@@ -102,5 +102,5 @@ def _named(facets: Int[np.ndarray, "m corners"], given: Sequence[tuple[np.ndarra
     return tuple(names.get(tuple(corners), "") for corners in np.sort(facets).tolist())
 
 
-def _drawn(blocks: Sequence[Block]) -> tuple[tuple[str, Int[np.ndarray, "k corners"]], ...]:
+def _drawn(blocks: Sequence[Block]) -> Cells:
     return tuple((kind, corners) for kind, corners, _ in blocks)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float, Int
 
-Cells = tuple[tuple[str, Int[np.ndarray, "k corners"]], ...]  # all that can be drawn of a mesh, in the words of meshio
+Cells = tuple[tuple[str, Int[np.ndarray, "_ _"]], ...]  # all that can be drawn of a mesh, in the words of meshio
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,5 +1,6 @@
 """Meshes in files, as their boundaries: closed surfaces of triangles (STL, OBJ), and meshes of cells (Gmsh, VTU)."""
 
+import contextlib
 import io
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,8 @@ def read_mesh(path: Path) -> MeshFile:
         raise InputError(f"{path} has {size / 2**20:,.0f} MB, and {most}; a coarser mesh will do.")
     if not size:
         raise InputError(f"{path} is empty; save the mesh anew.")
-    return readers[path.suffix.lower()](path)
+    with contextlib.redirect_stderr(io.StringIO()):  # where packages write what they doubt; what is wrong is raised
+        return readers[path.suffix.lower()](path)
 
 
 def _surface(path: Path) -> MeshFile:

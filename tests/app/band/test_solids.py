@@ -101,7 +101,7 @@ def test_paraview_gets_a_grid_or_the_points_of_the_mesh(band, tmp_path):
 
 @pytest.mark.slow
 def test_a_block_with_a_void_with_default_settings():
-    problem = asked(BLOCK, collocation=256, boundary=32)
+    problem = asked(BLOCK, collocation=128, boundary=16)
     pinn = epinn.fit(problem, key=0)
     points = np.asarray(BLOCK.points(1000))
     truth = exact(*points.T)

@@ -173,7 +173,7 @@ def test_physical_groups_of_a_mesh_of_cells_are_parts(cube):
     assert [part.name for part in epinn.Mesh(cube, name="part").faces()] == ["part.hot plate", "part.2"]
 
 
-def test_a_flat_mesh_is_a_shape(frame):
+def test_a_flat_mesh_is_a_shape(frame, rejects):
     shape = epinn.Mesh(frame, scale=6.0)
     assert (shape.lower, shape.upper) == ((0, 0), (6, 6))
     assert shape.fill == pytest.approx(32 / 36)
@@ -187,6 +187,8 @@ def test_a_flat_mesh_is_a_shape(frame):
     assert np.all(shape.contains(np.asarray(shape.points(100, "sobol", key=KEY))))
     solid = epinn.Extrusion(shape, z=(0, 2))
     assert volume(solid) == pytest.approx(64, rel=0.01)
+    with rejects("flat mesh"):
+        _ = shape - epinn.Disc(x=1, y=1, radius=0.2)
 
 
 def test_vtu_files_are_read_unless_they_are_compressed(cube, tmp_path, rejects):

@@ -4,7 +4,7 @@ import math
 import warnings
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, Self
+from typing import Any, TypeVar
 
 import equinox as eqx
 import numpy as np
@@ -22,6 +22,8 @@ ON = 1e-6  # of the size of a domain: so near its boundary a point is on it
 LISTED = 12  # names of parts in a message
 RESERVED = ",=."  # characters that mean something in the name of a part
 
+Made = TypeVar("Made", bound="Composed")
+
 
 class Composed(Irregular):
     """A domain in space that is made of figures."""
@@ -29,14 +31,15 @@ class Composed(Irregular):
     form: eqx.AbstractVar[Form]
     kind: eqx.AbstractClassVar[str]  # in messages
     example: eqx.AbstractClassVar[str]
+    blur: eqx.AbstractClassVar[float]  # of its sizes: what differs by no more is the same
 
     @abstractmethod
-    def made_of(self, form: Form) -> Self:
+    def made_of(self: Made, form: Form) -> Made:
         """Another form in the same coordinates."""
 
     @abstractmethod
-    def is_as_large_as(self, whole: Self) -> bool:
-        """Whether nothing of another is missing in this one, which is a part of it."""
+    def sizes(self) -> dict[str, float]:
+        """What shows that something was taken away."""
 
     @abstractmethod
     def parts(self) -> Sequence[Surface]:
@@ -45,20 +48,21 @@ class Composed(Irregular):
     def __repr__(self) -> str:
         return str(self.form)
 
-    def __or__(self, other: Any) -> Self:
+    def __or__(self: Made, other: Any) -> Made:
         return self._combined("|", other)
 
-    def __and__(self, other: Any) -> Self:
+    def __and__(self: Made, other: Any) -> Made:
         return self._combined("&", other)
 
-    def __sub__(self, other: Any) -> Self:
+    def __sub__(self: Made, other: Any) -> Made:
         made = self._combined("-", other)
-        if made.is_as_large_as(self):
+        before, after = self.sizes(), made.sizes()
+        if before.keys() == after.keys() and all(math.isclose(before[k], after[k], rel_tol=self.blur) for k in before):
             warnings.warn(f"{other!r} does not overlap {self!r}: nothing was taken away.", EpinnWarning, stacklevel=2)
             return self
         return made
 
-    def _combined(self, operation: str, other: Any) -> Self:
+    def _combined(self: Made, operation: str, other: Any) -> Made:
         if isinstance(other, During):
             raise InputError(f"combine {self.kind}s before time comes in: (one - other).during(t=(0, 60)).")
         if not isinstance(other, type(self)):
@@ -75,19 +79,19 @@ class Composed(Irregular):
         return During(self, Box(**time))
 
     @property
-    def pieces(self) -> list[Self]:
+    def pieces(self: Made) -> list[Made]:
         return [self]
 
     @property
-    def zones(self) -> list[Self]:
+    def zones(self: Made) -> list[Made]:
         return [self]
 
-    def broken(self, breaks: Mapping[str, Sequence[float]]) -> Self:
+    def broken(self: Made, breaks: Mapping[str, Sequence[float]]) -> Made:
         if any(len(places) for places in breaks.values()):
             raise no_zones(self)
         return self
 
-    def between(self, begin: float, end: float) -> Self:
+    def between(self: Made, begin: float, end: float) -> Made:
         raise InputError(f"{self!r} has no time; add some with .during({TIME}=({begin:g}, {end:g})).")
 
     def contains(self, points: np.ndarray) -> np.ndarray:

@@ -5,13 +5,14 @@ figure, how large it is, the box around it.
 import functools
 import math
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
 from ...errors import InputError
+from ...meshes.mesh import Cells
 from .combined import Combined, Figure, Form, in_brackets
 from .curve import Curve, Pair
 
@@ -135,9 +136,7 @@ class PolygonForm(PlanarFigure):
         return f"Polygon({', '.join(of)}{in_brackets(self.name)})"
 
     def distance(self, points: Float[np.ndarray, "n 2"]) -> Float[np.ndarray, " n"]:
-        package, polygon = shapely(), self.polygon()
-        away = package.distance(polygon.exterior, package.points(points))
-        return np.asarray(np.where(package.contains_xy(polygon, points), -away, away))
+        return _from_edges(self.polygon(), points)
 
     @functools.lru_cache(maxsize=64)  # noqa: B019  (a value, as small as its corners)
     def polygon(self) -> Any:
@@ -149,3 +148,43 @@ class PolygonForm(PlanarFigure):
         ends = zip(self.corners, (*self.corners[1:], self.corners[0]), strict=True)
         way = 1 if self.polygon().exterior.is_ccw else -1
         return [Curve.edge(pair[::way][0], pair[::way][1], str(number)) for number, pair in enumerate(ends, start=1)]
+
+
+@dataclass(frozen=True)
+class OutlineForm(PlanarFigure):
+    """What straight edges bound, the inside on their left; there may be holes."""
+
+    digest: str  # of the edges, so that equal ones are equal
+    file: str = field(compare=False)
+    parts: dict[Any, str] = field(compare=False, repr=False)  # names by edge, from one point to another
+    corners: Float[np.ndarray, "n 2"] = field(compare=False, repr=False)  # of the mesh that it bounds
+    cells: Cells = field(compare=False, repr=False)
+
+    kind = ""
+
+    def __str__(self) -> str:
+        return f"Mesh({self.file!r}{in_brackets(self.name)})"
+
+    def distance(self, points: Float[np.ndarray, "n 2"]) -> Float[np.ndarray, " n"]:
+        return _from_edges(self.polygon(), points)
+
+    @functools.lru_cache(maxsize=16)  # noqa: B019  (a value, as small as its edges)
+    def polygon(self) -> Any:
+        lines = shapely().linestrings(np.array(list(self.parts)))
+        made = shapely().build_area(shapely().geometrycollections(lines))
+        shapely().prepare(made)
+        return made
+
+    def curves(self) -> list[Curve]:
+        """All edges, one after the other around every ring."""
+        parts = shapely().get_parts(shapely().orient_polygons(self.polygon()))
+        rings = [np.asarray(ring.coords) for one in parts for ring in (one.exterior, *one.interiors)]
+        edges = [(tuple(a), tuple(b)) for ring in rings for a, b in zip(ring[:-1].tolist(), ring[1:].tolist(), strict=True)]
+        return [Curve.edge(a, b, self.parts.get((a, b), self.parts.get((b, a), ""))) for a, b in edges]
+
+
+def _from_edges(polygon: Any, points: Float[np.ndarray, "n 2"]) -> Float[np.ndarray, " n"]:
+    """How far points are from the edges of a polygon, negative inside."""
+    package = shapely()
+    away = package.distance(package.boundary(polygon), package.points(points))
+    return np.asarray(np.where(package.contains_xy(polygon, points), -away, away))

@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import jax
 import jax.numpy as jnp
@@ -18,6 +18,7 @@ BLOCKS = 64  # sets of points from which compiled code chooses, which cannot lea
 TRIES = 12  # with twice as many points each time
 
 
+@runtime_checkable
 class Sparse(Protocol):
     """What takes up some of a unit cube, and finds its points among those of the cube."""
 

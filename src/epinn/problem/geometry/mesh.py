@@ -1,8 +1,6 @@
 """Domains from files with meshes: planar ones, and solids."""
 
-import functools
 import hashlib
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +12,8 @@ from ...errors import InputError, shown
 from ...meshes.mesh import Cells, MeshFile
 from ...meshes.read import read_mesh
 from ..region import Domain
-from .combined import in_brackets
 from .composed import RESERVED, checked_name
-from .curve import Curve
-from .forms import PlanarFigure, shapely
+from .forms import OutlineForm
 from .shape import Shape
 from .solid import Solid
 from .triangles import MeshForm, Triangles
@@ -75,38 +71,3 @@ def own_mesh(domain: Domain) -> tuple[Float[np.ndarray, "n d"], Cells] | None:
         case Shape(form=OutlineForm(corners=corners, cells=cells)):
             return corners, cells
     return None
-
-
-@dataclass(frozen=True)
-class OutlineForm(PlanarFigure):
-    """What straight edges bound, the inside on their left; there may be holes."""
-
-    digest: str  # of the edges, so that equal ones are equal
-    file: str = field(compare=False)
-    parts: dict[Any, str] = field(compare=False, repr=False)  # names by edge, from one point to another
-    corners: Float[np.ndarray, "n 2"] = field(compare=False, repr=False)  # of the mesh that it bounds
-    cells: Cells = field(compare=False, repr=False)
-
-    kind = ""
-
-    def __str__(self) -> str:
-        return f"Mesh({self.file!r}{in_brackets(self.name)})"
-
-    def distance(self, points: Float[np.ndarray, "n 2"]) -> Float[np.ndarray, " n"]:
-        package, polygon = shapely(), self.polygon()
-        away = package.distance(package.boundary(polygon), package.points(points))
-        return np.asarray(np.where(package.contains_xy(polygon, points), -away, away))
-
-    @functools.lru_cache(maxsize=16)  # noqa: B019  (a value, as small as its edges)
-    def polygon(self) -> Any:
-        lines = shapely().linestrings(np.array(list(self.parts)))
-        made = shapely().build_area(shapely().geometrycollections(lines))
-        shapely().prepare(made)
-        return made
-
-    def curves(self) -> list[Curve]:
-        """All edges, one after the other around every ring."""
-        parts = shapely().get_parts(shapely().orient_polygons(self.polygon()))
-        rings = [np.asarray(ring.coords) for one in parts for ring in (one.exterior, *one.interiors)]
-        edges = [(tuple(a), tuple(b)) for ring in rings for a, b in zip(ring[:-1].tolist(), ring[1:].tolist(), strict=True)]
-        return [Curve.edge(a, b, self.parts.get((a, b), self.parts.get((b, a), ""))) for a, b in edges]

@@ -10,9 +10,9 @@ import numpy as np
 from ...errors import InputError, shown
 from ..checks import as_numbers
 from ..domain import Box
-from .combined import Form
+from .combined import Combined, Form
 from .composed import Composed, checked_name, numbers, so_many
-from .forms import EllipseForm, PolygonForm, RectangleForm, polygon, shapely
+from .forms import EllipseForm, OutlineForm, PolygonForm, RectangleForm, polygon, shapely
 from .outline import Track, tracks
 from .surface import Surface
 
@@ -30,8 +30,11 @@ class Shape(Composed):
     breaks: tuple[tuple[float, ...], ...] = eqx.field(static=True)
     kind: ClassVar[str] = "shape"
     example: ClassVar[str] = "Rectangle(x=(0, 2), y=(0, 1))"
+    blur: ClassVar[float] = NOTHING
 
     def __init__(self, form: Form, coordinates: tuple[str, ...]):
+        if isinstance(form, Combined) and any(isinstance(figure, OutlineForm) for figure in form.figures()):
+            raise InputError("a flat mesh is not put together with other shapes: cut it where it is made.")
         if polygon(form).area <= NOTHING * max(polygon(figure).area for figure in form.figures()):
             raise InputError(f"nothing is left of {form}: look at the places and sizes of its parts.")
         bounds = polygon(form).bounds
@@ -41,9 +44,8 @@ class Shape(Composed):
     def made_of(self, form: Form) -> "Shape":
         return Shape(form, self.coordinates)
 
-    def is_as_large_as(self, whole: "Shape") -> bool:
-        area = polygon(whole.form).area
-        return bool(area - polygon(self.form).area <= NOTHING * area)
+    def sizes(self) -> dict[str, float]:
+        return {"area": float(polygon(self.form).area)}
 
     @property
     def fill(self) -> float:

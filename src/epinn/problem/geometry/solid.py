@@ -1,7 +1,6 @@
 """Solids as domains: cuboids, spheres, cylinders and extrusions of planar shapes, and what `|`, `-` and `&` make of them."""
 
 import functools
-import math
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
@@ -23,7 +22,7 @@ from .surface import Surface
 SIDES = 6  # the boundary of a solid has as many points as that of a box, shared out by area
 LOOKED_AT = 16_384  # places in the box around a solid, to measure how much of it is inside
 MARGIN = 0.02  # of the size of a solid: so far its box may reach beyond the points that were looked at
-LOST = 0.01  # of the area of a part of the boundary: what has become smaller by no more is what it was
+LOST = 0.01  # of the area of a part of the boundary, which is measured at some places
 
 
 class Solid(Composed):
@@ -36,6 +35,7 @@ class Solid(Composed):
     breaks: tuple[tuple[float, ...], ...] = eqx.field(static=True)
     kind: ClassVar[str] = "solid"
     example: ClassVar[str] = "Cuboid(x=(0, 2), y=(0, 1), z=(0, 1))"
+    blur: ClassVar[float] = LOST
 
     def __init__(self, form: Form, coordinates: tuple[str, ...]):
         if not skins(form):
@@ -46,10 +46,9 @@ class Solid(Composed):
     def made_of(self, form: Form) -> "Solid":
         return Solid(form, self.coordinates)
 
-    def is_as_large_as(self, whole: "Solid") -> bool:
+    def sizes(self) -> dict[str, float]:
         """Whatever is taken away leaves a trace on the boundary."""
-        mine, its = ({skin.name: skin.area for skin in skins(one.form)} for one in (self, whole))
-        return mine.keys() == its.keys() and all(math.isclose(mine[name], its[name], rel_tol=LOST) for name in mine)
+        return {skin.name: skin.area for skin in skins(self.form)}
 
     @property
     def fill(self) -> float:
@@ -133,7 +132,7 @@ def Cylinder(*, radius: Any, name: str = "", **axis: Any) -> Solid:  # noqa: N80
     return Solid(CylinderForm(checked_name(name), names, begin, end, _radius(radius)), names)
 
 
-def Extrusion(shape: Shape, /, *, name: str = "", **interval: Any) -> Solid:  # noqa: N802
+def Extrusion(shape: Any, /, *, name: str = "", **interval: Any) -> Solid:  # noqa: N802
     """`Extrusion(plate, z=(0, 20))`: a planar shape, moved across its plane. The parts of its boundary are called like those of
     the shape, "hole", and "z=0" and "z=20"; with a name, "part.hole" and so on. Its coordinates are in alphabetical order."""
     if not isinstance(shape, Shape) or len(interval) != 1:
