@@ -36,7 +36,9 @@ if TYPE_CHECKING:
     from .problem.context import Points
     from .problem.domain import Box
     from .problem.field import Field
+    from .problem.geometry.mesh import Mesh
     from .problem.geometry.shape import Disc, Ellipse, Polygon, Rectangle
+    from .problem.geometry.solid import Cuboid, Cylinder, Extrusion, Sphere
     from .problem.problem import Problem
     from .problem.shorthand import Normal, Unknown
     from .progress import Progress
@@ -52,7 +54,9 @@ _HOMES = {
     "derivatives.network": ("Solution",),
     "problem.domain": ("Box",),
     "problem.field": ("Field",),
+    "problem.geometry.mesh": ("Mesh",),
     "problem.geometry.shape": ("Disc", "Ellipse", "Polygon", "Rectangle"),
+    "problem.geometry.solid": ("Cuboid", "Cylinder", "Extrusion", "Sphere"),
     "problem.boundary": ("Boundary", "Dirichlet", "Neumann", "Periodic", "Robin"),
     "problem.conditions": ("Constant", "Data", "Equation", "Initial"),
     "problem.context": ("Points",),

@@ -32,9 +32,9 @@ class Clear(Protocol):
 class Points:
     """How the points of equations and conditions are chosen; None leaves a number to the dimension of the domain.
 
-    `boundary` counts the points on each face of a box; a shape has four times as many in all, shared out by length. With
-    `resample` = k the points are drawn anew every k steps. All numbers are multiplied by `times`. They keep away from what is
-    to be kept `clear`, which whoever solves a problem finds out.
+    `boundary` counts the points on each face of a box; a shape has four times as many in all, shared out by length, a solid six
+    times, by area. With `resample` = k the points are drawn anew every k steps. All numbers are multiplied by `times`. They
+    keep away from what is to be kept `clear`, which whoever solves a problem finds out.
     """
 
     collocation: int | None = None

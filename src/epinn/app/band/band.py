@@ -23,6 +23,7 @@ from ...posterior.gaussian import LEVEL
 from ...posterior.posterior import DRAWS, Posterior
 from ...posterior.sampler import Sampler
 from ...posterior.statistics import Prediction
+from ...problem.geometry.mesh import own_mesh
 from ...problem.problem import Problem
 from ...progress import Progress
 from ...solve.pinn import Pinn
@@ -271,9 +272,15 @@ class Band:
         draws: int = DRAWS,
         key: PRNGKeyArray | int = 0,
     ) -> Path:
-        """Write a grid, as for `to_xarray`, to a file for ParaView; with several times, one each and a .pvd to open them by."""
-        from .export import to_vtu
+        """Write a grid, as for `to_xarray`, to a file for ParaView; with several times, one each and a .pvd to open them by.
 
+        A domain that is a mesh has points and cells of its own, which are taken instead unless `grid` or `at` is given.
+        """
+        from .export import to_vtu, to_vtu_on_mesh
+
+        own = own_mesh(self.problem.domain) if grid is None and at is None else None
+        if own is not None:
+            return to_vtu_on_mesh(self.posterior, Path(path), *own, level=level, draws=draws, key=key)
         where = places(self.problem, grid, at)
         return to_vtu(self.posterior, Path(path), where, level=level, draws=draws, key=key)
 

@@ -11,6 +11,7 @@ from jaxtyping import Float, Int, PRNGKeyArray
 
 from ...errors import InputError
 from ...extras import optional
+from ...meshes.mesh import Cells
 from ...posterior.gaussian import quantile
 from ...posterior.posterior import Posterior
 from ...problem.checks import as_points
@@ -97,11 +98,24 @@ def to_vtu(posterior: Posterior, path: Path, at: Places, **options: Any) -> Path
     return listing
 
 
-def _check(path: Path, space: tuple[str, ...], at: Places, is_series: bool) -> None:
-    """Refuse what ParaView cannot show, before anything is computed."""
-    ends = (".vtu", ".pvd") if is_series else (".vtu",)
+def to_vtu_on_mesh(posterior: Posterior, path: Path, points: np.ndarray, cells: Cells, **options: Any) -> Path:
+    """Write the statistics at the points of a mesh."""
+    meshio = optional("meshio", "files for ParaView", "geometry")
+    _check_name(path, (".vtu",))
+    values = statistics(posterior, points, **options)
+    places = np.pad(points, ((0, 0), (0, 3 - points.shape[1])))
+    _write(path, _as_file(meshio.Mesh(places, list(cells), point_data=values)))
+    return path
+
+
+def _check_name(path: Path, ends: tuple[str, ...]) -> None:
     if path.suffix not in ends:
         raise InputError(f"the name of a file for ParaView ends with {' or '.join(ends)}, unlike {path.name!r}.")
+
+
+def _check(path: Path, space: tuple[str, ...], at: Places, is_series: bool) -> None:
+    """Refuse what ParaView cannot show, before anything is computed."""
+    _check_name(path, (".vtu", ".pvd") if is_series else (".vtu",))
     if not 1 <= len(space) <= len(CELLS):
         raise InputError(
             f"ParaView shows one to three dimensions, and there are {len(space)}; hold others at a value, at={{'x': 0.5}} say."

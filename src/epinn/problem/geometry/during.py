@@ -103,6 +103,14 @@ class Swept(Surface):
     def extent(self) -> int:
         return self.of.extent + 1
 
+    @property
+    def fill(self) -> float:
+        return self.of.fill
+
+    @property
+    def may_be_cut(self) -> bool:
+        return self.of.may_be_cut
+
     def at(self, unit: Any) -> tuple[Any, Any]:
         points, normals = self.of.at(unit[:, :-1])
         times = self.time.lower[0] + unit[:, -1:] * (self.time.upper[0] - self.time.lower[0])

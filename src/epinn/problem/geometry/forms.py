@@ -1,20 +1,19 @@
-"""Planar figures and what is made of them, as values that compare by what they are.
-
-Whether a point is inside is told in closed form, by distances that are negative inside. The polygons of shapely, with many
-corners on a curved edge, are for what needs areas: what is left of a figure, how large it is, the box around it.
+"""Planar figures. The polygons of shapely, with many corners on a curved edge, are for what needs areas: what is left of a
+figure, how large it is, the box around it.
 """
 
 import functools
 import math
-from abc import ABC, abstractmethod
-from collections.abc import Iterator
-from dataclasses import dataclass
+from abc import abstractmethod
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
 from ...errors import InputError
+from ...meshes.mesh import Cells
+from .combined import Combined, Figure, Form, in_brackets
 from .curve import Curve, Pair
 
 CORNERS = 1024  # of the polygon that stands for an ellipse: its area is then right to 1e-5
@@ -29,50 +28,31 @@ def shapely() -> Any:
     return shapely
 
 
-class Form(ABC):
-    """A part of the plane."""
-
-    @abstractmethod
-    def distance(self, points: Float[np.ndarray, "n 2"]) -> Float[np.ndarray, " n"]:
-        """Negative inside; its size is that of the distance from the boundary, to first order near it."""
-
-    @abstractmethod
-    def polygon(self) -> Any:
-        """Nearly the same for shapely."""
-
-    @abstractmethod
-    def figures(self) -> "Iterator[Figure]":
-        """What it is made of, as it was written."""
-
-    @abstractmethod
-    def taken(self) -> "Iterator[Figure]":
-        """What was taken away from it."""
-
-
 @dataclass(frozen=True)
-class Figure(Form):
-    """A figure by itself, with the name that the user gave it."""
-
-    name: str
-
-    @property
-    @abstractmethod
-    def kind(self) -> str:
-        """What it is called where it has no name; nothing if its edges have names of their own."""
+class PlanarFigure(Figure):
+    """A figure of the plane."""
 
     @abstractmethod
     def curves(self) -> list[Curve]:
         """Its boundary, the inside on the left."""
 
-    def figures(self) -> "Iterator[Figure]":
-        yield self
+    @abstractmethod
+    def polygon(self) -> Any:
+        """Nearly the same for shapely."""
 
-    def taken(self) -> "Iterator[Figure]":
-        yield from ()
+
+@functools.lru_cache(maxsize=64)
+def polygon(form: Form) -> Any:
+    """A form of the plane as a polygon of shapely's, nearly."""
+    if isinstance(form, Combined):
+        one, other = polygon(form.first), polygon(form.second)
+        return {"|": one.union, "&": one.intersection, "-": one.difference}[form.operation](other)
+    assert isinstance(form, PlanarFigure)
+    return form.polygon()
 
 
 @dataclass(frozen=True)
-class RectangleForm(Figure):
+class RectangleForm(PlanarFigure):
     """The product of two intervals of coordinates with names."""
 
     coordinates: tuple[str, str]
@@ -83,7 +63,7 @@ class RectangleForm(Figure):
 
     def __str__(self) -> str:
         ends = (f"{n}=({a:g}, {b:g})" for n, a, b in zip(self.coordinates, self.lower, self.upper, strict=True))
-        return f"Rectangle({', '.join(ends)}{_named(self.name)})"
+        return f"Rectangle({', '.join(ends)}{in_brackets(self.name)})"
 
     def distance(self, points: Float[np.ndarray, "n 2"]) -> Float[np.ndarray, " n"]:
         beyond = np.maximum(np.asarray(self.lower) - points, points - np.asarray(self.upper))
@@ -103,7 +83,7 @@ class RectangleForm(Figure):
 
 
 @dataclass(frozen=True)
-class EllipseForm(Figure):
+class EllipseForm(PlanarFigure):
     """Around a centre, with the first radius turned by an angle; a disc if both are equal."""
 
     coordinates: tuple[str, str]
@@ -118,9 +98,9 @@ class EllipseForm(Figure):
     def __str__(self) -> str:
         at = ", ".join(f"{name}={value:g}" for name, value in zip(self.coordinates, self.center, strict=True))
         if self.kind == "disc":
-            return f"Disc({at}, radius={self.radii[0]:g}{_named(self.name)})"
+            return f"Disc({at}, radius={self.radii[0]:g}{in_brackets(self.name)})"
         turned = f", angle={self.angle:g}" if self.angle else ""
-        return f"Ellipse({at}, radii=({self.radii[0]:g}, {self.radii[1]:g}){turned}{_named(self.name)})"
+        return f"Ellipse({at}, radii=({self.radii[0]:g}, {self.radii[1]:g}){turned}{in_brackets(self.name)})"
 
     @property
     def _turn(self) -> np.ndarray:
@@ -143,7 +123,7 @@ class EllipseForm(Figure):
 
 
 @dataclass(frozen=True)
-class PolygonForm(Figure):
+class PolygonForm(PlanarFigure):
     """By its corners, either way around."""
 
     coordinates: tuple[str, str]
@@ -153,12 +133,10 @@ class PolygonForm(Figure):
 
     def __str__(self) -> str:
         of = (f"{name}=({', '.join(f'{c[i]:g}' for c in self.corners)})" for i, name in enumerate(self.coordinates))
-        return f"Polygon({', '.join(of)}{_named(self.name)})"
+        return f"Polygon({', '.join(of)}{in_brackets(self.name)})"
 
     def distance(self, points: Float[np.ndarray, "n 2"]) -> Float[np.ndarray, " n"]:
-        package, polygon = shapely(), self.polygon()
-        away = package.distance(polygon.exterior, package.points(points))
-        return np.asarray(np.where(package.contains_xy(polygon, points), -away, away))
+        return _from_edges(self.polygon(), points)
 
     @functools.lru_cache(maxsize=64)  # noqa: B019  (a value, as small as its corners)
     def polygon(self) -> Any:
@@ -173,42 +151,40 @@ class PolygonForm(Figure):
 
 
 @dataclass(frozen=True)
-class Combined(Form):
-    """Two forms put together by a set operation: "|", "&" or "-"."""
+class OutlineForm(PlanarFigure):
+    """What straight edges bound, the inside on their left; there may be holes."""
 
-    operation: str
-    first: Form
-    second: Form
+    digest: str  # of the edges, so that equal ones are equal
+    file: str = field(compare=False)
+    parts: dict[Any, str] = field(compare=False, repr=False)  # names by edge, from one point to another
+    corners: Float[np.ndarray, "n 2"] = field(compare=False, repr=False)  # of the mesh that it bounds
+    cells: Cells = field(compare=False, repr=False)
+
+    kind = ""
 
     def __str__(self) -> str:
-        return f"{_bracketed(self.first)} {self.operation} {_bracketed(self.second)}"
+        return f"Mesh({self.file!r}{in_brackets(self.name)})"
 
     def distance(self, points: Float[np.ndarray, "n 2"]) -> Float[np.ndarray, " n"]:
-        one, other = self.first.distance(points), self.second.distance(points)
-        match self.operation:
-            case "|":
-                return np.asarray(np.minimum(one, other))
-            case "&":
-                return np.asarray(np.maximum(one, other))
-        return np.asarray(np.maximum(one, -other))
+        return _from_edges(self.polygon(), points)
 
-    @functools.lru_cache(maxsize=64)  # noqa: B019  (a value, as small as the numbers in it)
+    @functools.lru_cache(maxsize=16)  # noqa: B019  (a value, as small as its edges)
     def polygon(self) -> Any:
-        one, other = self.first.polygon(), self.second.polygon()
-        return {"|": one.union, "&": one.intersection, "-": one.difference}[self.operation](other)
+        lines = shapely().linestrings(np.array(list(self.parts)))
+        made = shapely().build_area(shapely().geometrycollections(lines))
+        shapely().prepare(made)
+        return made
 
-    def figures(self) -> Iterator[Figure]:
-        yield from self.first.figures()
-        yield from self.second.figures()
-
-    def taken(self) -> Iterator[Figure]:
-        yield from self.first.taken()
-        yield from self.second.figures() if self.operation == "-" else self.second.taken()
-
-
-def _named(name: str) -> str:
-    return f", name={name!r}" if name else ""
+    def curves(self) -> list[Curve]:
+        """All edges, one after the other around every ring."""
+        parts = shapely().get_parts(shapely().orient_polygons(self.polygon()))
+        rings = [np.asarray(ring.coords) for one in parts for ring in (one.exterior, *one.interiors)]
+        edges = [(tuple(a), tuple(b)) for ring in rings for a, b in zip(ring[:-1].tolist(), ring[1:].tolist(), strict=True)]
+        return [Curve.edge(a, b, self.parts.get((a, b), self.parts.get((b, a), ""))) for a, b in edges]
 
 
-def _bracketed(form: Form) -> str:
-    return f"({form})" if isinstance(form, Combined) else str(form)
+def _from_edges(polygon: Any, points: Float[np.ndarray, "n 2"]) -> Float[np.ndarray, " n"]:
+    """How far points are from the edges of a polygon, negative inside."""
+    package = shapely()
+    away = package.distance(package.boundary(polygon), package.points(points))
+    return np.asarray(np.where(package.contains_xy(polygon, points), -away, away))

@@ -10,8 +10,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from .combined import Form, called
 from .curve import Curve, place, rightward, slope
-from .forms import Figure, Form
+from .forms import PlanarFigure
 
 LOOKED_AT = 2048  # places on an edge, between which it is on the boundary or not
 HALVINGS = 50  # of the space between two of them, to find where it ceases to be
@@ -66,7 +67,8 @@ def tracks(form: Form) -> tuple[Track, ...]:
     found: dict[str, list[Stretch]] = {}
     before: list[Curve] = []
     for name, curve in _edges(form):
-        stretches = list(_left(form, curve, before))
+        whole = [Stretch(curve, 0.0, curve.end, 1)]
+        stretches = whole if isinstance(form, PlanarFigure) else list(_left(form, curve, before))
         before.append(curve)
         if stretches:
             found.setdefault(name, []).extend(stretches)
@@ -74,15 +76,9 @@ def tracks(form: Form) -> tuple[Track, ...]:
 
 
 def _edges(form: Form) -> Iterator[tuple[str, Curve]]:
-    """All edges of all figures with their names. Of several figures without one, each has a number."""
-    figures = list(form.figures())
-    nameless = [figure.kind for figure in figures if not figure.name]
-    numbers: dict[str, int] = {}
-    for figure in figures:
-        name = figure.name or figure.kind
-        if not figure.name and nameless.count(figure.kind) > 1 and name:
-            numbers[name] = numbers.get(name, 0) + 1
-            name = f"{name}.{numbers[name]}"
+    """All edges of all figures with their names."""
+    for name, figure in called(form):
+        assert isinstance(figure, PlanarFigure)
         for curve in figure.curves():
             yield ".".join(part for part in (name, curve.tag) if part), curve
 
@@ -117,11 +113,11 @@ def _sides(form: Form, curve: Curve, before: list[Curve], s: Float[np.ndarray, "
 
 
 def _size(form: Form) -> float:
-    return max(_extent(figure) for figure in form.figures())
+    return max(_extent(figure) for figure in form.figures() if isinstance(figure, PlanarFigure))
 
 
 @functools.lru_cache(maxsize=256)
-def _extent(figure: Figure) -> float:
+def _extent(figure: PlanarFigure) -> float:
     points = np.concatenate([curve.points(np.linspace(0, curve.end, 17)) for curve in figure.curves()])
     return float(np.ptp(points, axis=0).max())
 

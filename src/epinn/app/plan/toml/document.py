@@ -21,6 +21,7 @@ from .measurements import read_data
 from .tables import Table, at, tables, text, whole
 from .vocabulary import (
     CONDITIONS,
+    MESH,
     SECTIONS,
     FieldTraits,
     read_constants,
@@ -81,7 +82,10 @@ def _load(path: Path) -> dict[str, Any]:
 
 
 def _files(content: Mapping[str, Any], folder: Path) -> Iterator[Path]:
-    """The files that a problem takes its measurements from."""
+    """The files that a problem takes its mesh and its measurements from."""
+    domain = content.get("domain")
+    if isinstance(domain, Mapping) and isinstance(domain.get(MESH), str):
+        yield folder / domain[MESH]
     given = content.get("data", [])
     for one in given if isinstance(given, list) else [given]:
         if isinstance(one, Mapping) and isinstance(one.get("file"), str):
@@ -96,7 +100,7 @@ class _Builder:
         self.constants = read_constants(content.get("constants"), self._place("constants"))
         if "domain" not in content:
             raise InputError(f"{path}: there is no domain; add a table, as in [domain] and below it t = [0, 3600].")
-        self.domain = read_domain(content["domain"], self._place("domain"), self.constants)
+        self.domain = read_domain(content["domain"], self._place("domain"), self.constants, path.parent)
         self.unknowns = read_unknowns(content.get("unknowns"), self._place("unknowns"), self.constants)
         self.fields, self.traits = self._find_fields()
         with at(str(path)):

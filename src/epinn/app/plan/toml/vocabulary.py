@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from ....derivatives.expression import Expression, Number
@@ -10,10 +11,15 @@ from ....derivatives.parsing import Words
 from ....errors import InputError, shown
 from ....problem.domain import Box
 from ....problem.field import Field
+from ....problem.geometry.composed import Composed
+from ....problem.geometry.mesh import Mesh
+from ....problem.region import TIME, Domain
 from ....problem.shorthand import Normal, Unknown
+from .shapes import read_shape
 from .tables import Table, as_number, at, flag, names, text, whole
 
 SECTIONS = ("name", "domain", "unknowns", "constants", "definitions", "fields", "points", "exact")
+MESH = "mesh"  # the key of a file with one
 WIDEST = 10_000  # units of a layer
 CONDITIONS = ("equation", "boundary", "initial", "data")
 
@@ -35,18 +41,44 @@ def read_constants(content: Any, place: str) -> dict[str, Expression]:
     return found
 
 
-def read_domain(content: Any, place: str, constants: Mapping[str, Expression]) -> Box:
-    """The box of all coordinates."""
+def read_domain(content: Any, place: str, constants: Mapping[str, Expression], folder: Path) -> Domain:
+    """The box of all coordinates, a shape, or a mesh in a file of that folder."""
+    if isinstance(content, Mapping) and any(isinstance(content.get(key), str) for key in ("shape", MESH)):
+        return _read_shape(Table(content, place, constants), folder)
     ends: dict[str, list[float]] = {}
     for name, value in _entries(content, place, "a coordinate"):
         with at(f"{place}, {name}"):
             if name in (*SECTIONS, *CONDITIONS) and not isinstance(value, list):
                 raise InputError(f"this belongs to the file, not to the domain: move it above [domain], or write [[{name}]].")
-            if not isinstance(value, list):
-                raise InputError(f"the interval of {name} is written as [low, high], not {shown(value)}.")
-            ends[name] = [as_number(one, constants) for one in value]
+            ends[name] = _interval(name, value, constants)
     with at(place):
         return Box(**ends)
+
+
+def _read_shape(table: Table, folder: Path) -> Domain:
+    """A shape or a mesh, and time beside it."""
+    if MESH in table and "shape" in table:
+        table.fail("a domain is a shape or a mesh; leave out one of them")
+    if MESH in table:
+        scale, name = table.take("scale", table.number, 1.0), table.take("name", text, "")
+        shape: Composed = table.take(MESH, lambda value: Mesh(folder / text(value), scale=scale, name=name))
+    else:
+        shape = table.take("shape", lambda value: read_shape(value, table.constants))
+    time = table.take(TIME, lambda value: _interval(TIME, value, table.constants))
+    for name in shape.coordinates:
+        if name in table:
+            table.fail(f"the shape says where {name} ends; leave out {name} = ..., or the shape")
+        with at(table.place):
+            check_name(name, "a coordinate")
+    table.end()
+    with at(f"{table.place}, {TIME}"):
+        return shape if time is None else shape.during(**{TIME: time})
+
+
+def _interval(name: str, value: Any, constants: Mapping[str, Expression]) -> list[float]:
+    if not isinstance(value, list):
+        raise InputError(f"the interval of {name} is written as [low, high], not {shown(value)}.")
+    return [as_number(one, constants) for one in value]
 
 
 def read_unknowns(content: Any, place: str, constants: Mapping[str, Expression]) -> dict[str, Unknown]:

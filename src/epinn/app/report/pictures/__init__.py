@@ -6,13 +6,16 @@ from matplotlib.figure import Figure
 
 from ....errors import InputError
 from ....judge.evaluation import Evaluation
+from ....problem.domain import Box
 from ....problem.region import TIME
 from .curves import Line, curves, curves_and_magnified, line, magnified
 from .histograms import histograms
 from .maps import maps
+from .sections import sections
 
 TITLES = {  # of the figures, by the beginning of their names, in the order in which they are shown
     "field": "Mean and band",
+    "sections": "Sections through the middle",
     "error": "Error and band, magnified",
     "slices": "Slices at half time and at the end",
     "unknowns": "Draws of the unknowns",
@@ -35,8 +38,9 @@ def figures(evaluations: Sequence[Evaluation]) -> dict[str, Figure]:
     """All figures that make sense for these methods on one problem, by name.
 
     "field" shows mean and band: curves in 1D, maps in 2D, curves through the centre of the box above. "slices" shows one
-    space coordinate at half time and at the end. "error" magnifies the bands of all curves and slices: it shows them around
-    the mean, with the error if the truth is known. "unknowns" shows the draws of what an inverse problem asks for.
+    space coordinate at half time and at the end, "sections" three planes through the middle of a solid. "error" magnifies the
+    bands of all curves and slices: it shows them around the mean, with the error if the truth is known. "unknowns" shows the
+    draws of what an inverse problem asks for.
 
     In 1D a figure holds all fields. Otherwise it holds the first, and the others follow as "field_<name>" and so on.
     """
@@ -66,8 +70,10 @@ def picture(evaluations: Sequence[Evaluation]) -> Figure:
 def _of_field(evaluations: Sequence[Evaluation], field: str) -> dict[str, Figure]:
     """The figures of one field over several coordinates."""
     lines = _lines(evaluations[0], field)
-    if evaluations[0].problem.domain.dimension > 2:
-        return {"field": curves(evaluations, lines), "error": magnified(evaluations, lines)}
+    domain = evaluations[0].problem.domain
+    if domain.dimension > 2:
+        cut = {"sections": sections(evaluations, field)} if len(domain.space) == 3 and not isinstance(domain, Box) else {}
+        return {"field": curves(evaluations, lines), **cut, "error": magnified(evaluations, lines)}
     made = {"field": maps(evaluations, [field])}
     return made | ({"slices": curves(evaluations, lines), "error": magnified(evaluations, lines)} if lines else {})
 

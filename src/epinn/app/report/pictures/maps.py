@@ -18,7 +18,7 @@ from .panels import BLACK, DPI, PER_ROW, PLAIN, TEXT, dress, few_ticks, legend, 
 def maps(evaluations: Sequence[Evaluation], fields: Sequence[str]) -> Figure:
     """Mean, standard deviation and error of every field in rows, methods in columns; each row has one colour scale."""
     problem = evaluations[0].problem
-    rows = [row for name in fields for row in _quantities(evaluations, name)]
+    rows = [row for name in fields for row in quantities(evaluations, name)]
     width = 2.7 if len(evaluations) <= PER_ROW else 2.2
     size = (width * len(evaluations) + 1.1, width * proportion_of(problem.domain) * len(rows) + 0.5 * len(fields) + 0.6)
     figure = Figure(size, DPI, layout="constrained")
@@ -35,7 +35,7 @@ def maps(evaluations: Sequence[Evaluation], fields: Sequence[str]) -> Figure:
     return figure
 
 
-def _quantities(evaluations: Sequence[Evaluation], field: str) -> list[tuple[str, list[np.ndarray], dict[str, Any]]]:
+def quantities(evaluations: Sequence[Evaluation], field: str) -> list[tuple[str, list[np.ndarray], dict[str, Any]]]:
     """What is shown of a field: a label, the values of every method, and how they are coloured."""
     column = evaluations[0].problem.fields.index(field)
     means, stds = ([getattr(e.prediction, name)[:, column] for e in evaluations] for name in ("mean", "std"))
@@ -51,7 +51,7 @@ def _map_row(panels: np.ndarray, evaluation: Evaluation, name: str, values: list
     halves = [(high - low) / (evaluation.shape[axis] - 1) / 2 for (low, high), axis in zip(ends, plane, strict=True)]
     extent = [end for (low, high), half in zip(ends, halves, strict=True) for end in (low - half, high + half)]
     for ax, heights in zip(panels, values, strict=True):
-        grid = _on_whole_grid(evaluation, heights).transpose(plane).T
+        grid = on_whole_grid(evaluation, heights).transpose(plane).T
         aspect = "auto" if isinstance(domain, Box) else "equal"  # a circle looks like one
         image = ax.imshow(grid, origin="lower", extent=extent, aspect=aspect, interpolation="bilinear", **style)
         _cut(ax, image, domain)
@@ -73,7 +73,7 @@ def _colours(values: list[np.ndarray], magnitude: str | None = None) -> dict[str
     return {"cmap": "viridis", "vmin": low, "vmax": high}
 
 
-def _on_whole_grid(evaluation: Evaluation, values: np.ndarray) -> np.ndarray:
+def on_whole_grid(evaluation: Evaluation, values: np.ndarray) -> np.ndarray:
     """Values on the grid of a map; outside the domain those next to it, so that the picture can be cut along its boundary."""
     whole = evaluation.on_grid(values).reshape(evaluation.shape)
     if evaluation.places is None:
@@ -101,7 +101,8 @@ def plane_of(domain: Domain) -> list[int]:
     return [1, 0] if domain.coordinates[0] == TIME else [0, 1]
 
 
-def proportion_of(domain: Domain) -> float:
+def proportion_of(domain: Domain, plane: Sequence[int] = (0, 1)) -> float:
     """Height over width of a map: true to scale in space, within reason."""
     sides = np.subtract(domain.upper, domain.lower)
-    return 0.75 if TIME in domain.coordinates else float(np.clip(sides[1] / sides[0], 0.4, 1.5))
+    has_time = TIME in [domain.coordinates[axis] for axis in plane]
+    return 0.75 if has_time else float(np.clip(sides[plane[1]] / sides[plane[0]], 0.4, 1.5))
