@@ -13,6 +13,7 @@ import trimesh
 
 import epinn
 from epinn.meshes import read
+from epinn.problem.corners import contradicting_parts
 from epinn.problem.domain import sobol
 from epinn.problem.geometry.outline import tracks
 from epinn.problem.geometry.skin import SHIFT, skins
@@ -171,6 +172,18 @@ def test_physical_groups_of_a_mesh_of_cells_are_parts(cube):
     _, normals = solid.faces("hot plate")[0].placed(32, "sobol", key=KEY)
     assert np.allclose(normals, [0, 0, -1])
     assert [part.name for part in epinn.Mesh(cube, name="part").faces()] == ["part.hot plate", "part.2"]
+
+
+def test_values_that_contradict_each_other_where_groups_meet_are_found(cube, frame):
+    def asked(file, group, value):
+        domain = epinn.Mesh(file)
+        rest = [part.name for part in domain.faces() if part.name != group]
+        given = [epinn.Dirichlet(value, on=group), epinn.Dirichlet(290.0, on=", ".join(rest))]
+        return epinn.Problem(domain=domain, equation=lambda u: u.xx + u.yy, boundary=given)
+
+    for file, group, rest in ((cube, "hot plate", "mesh.2"), (frame, "inlet", "mesh")):
+        assert contradicting_parts(asked(file, group, 350.0)) == [f"{group} and {rest}"]
+        assert not contradicting_parts(asked(file, group, 290.0))
 
 
 def test_a_flat_mesh_is_a_shape(frame, rejects):

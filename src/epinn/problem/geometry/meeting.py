@@ -11,6 +11,7 @@ from .shape import Edge
 from .skin import Piece
 from .solid import Patch
 from .surface import Surface
+from .triangles import Facets
 
 SAME = 1e-6  # of the size of a domain: places that are no further apart are one
 PLACES = 64  # along a meeting that has a length
@@ -54,9 +55,12 @@ def _common_ends(one: Edge, other: Edge) -> Float[np.ndarray, "n 2"]:
 
 def _crossing(one: Piece, other: Piece, size: float) -> Float[np.ndarray, "n 3"]:
     """Places on the curve in which two pieces of surfaces meet: from where they come nearest to each other, by Newton's method
-    for both places at once."""
+    for both places at once; the corners that two parts of a mesh share, since triangles are not smooth."""
     from scipy.spatial import cKDTree  # imported here: few problems need it
 
+    if isinstance(one.sheet, Facets) and isinstance(other.sheet, Facets):
+        mine, its = (piece.sheet.corners.reshape(-1, 3) for piece in (one, other))
+        return np.asarray(np.unique(mine[cKDTree(its).query(mine)[0] < SAME * size], axis=0))
     centres = (np.arange(CELLS) + 0.5) / CELLS
     unit = np.stack(np.meshgrid(centres, centres), axis=-1).reshape(-1, 2)
     apart, nearest = cKDTree(other.at(unit)[0]).query(one.at(unit)[0])
