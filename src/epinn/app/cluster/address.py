@@ -14,7 +14,8 @@ from ...extras import optional
 PATIENCE = 10  # seconds that a scheduler has to answer
 JOBS = 10  # of SLURM, where no number is given
 KINDS = re.compile(r"(local|slurm)(?::([1-9]\d*))?")
-ANYWHERE = "127.0.0.1:0"  # for the dashboard: a port that is free, and nobody outside this machine
+DASHBOARD = "127.0.0.1:0"  # a port that is free, for nobody outside this machine
+LEAVE_INTERRUPTS = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n"  # Ctrl-C is for who waits for the workers
 SETTINGS = "~/.config/dask/jobqueue.yaml"
 
 
@@ -45,14 +46,15 @@ def _cluster(address: str, distributed: Any) -> Iterator[Any]:
     if kind is None:
         yield address
         return
-    number = kind[2] and int(kind[2])
+    number = int(kind[2] or 0)
     if kind[1] == "slurm":
         with _slurm(number or JOBS) as cluster:
             yield cluster
         return
     # one thread each, since JAX has its own; and no limit of Dask's, since epinn has one for what is large
-    options = {"threads_per_worker": 1, "memory_limit": 0, "dashboard_address": ANYWHERE, "silence_logs": logging.CRITICAL}
-    with distributed.LocalCluster(n_workers=number or distributed.system.CPU_COUNT, **options) as cluster:
+    options = {"threads_per_worker": 1, "memory_limit": 0, "dashboard_address": DASHBOARD, "silence_logs": logging.CRITICAL}
+    number = number or distributed.system.CPU_COUNT
+    with distributed.LocalCluster(n_workers=number, preload=[LEAVE_INTERRUPTS], **options) as cluster:
         yield cluster
 
 
@@ -62,16 +64,14 @@ def _slurm(jobs: int) -> Iterator[Any]:
     jobqueue = optional("dask_jobqueue", "SLURM clusters", "cluster")
     if shutil.which("sbatch") is None:
         raise InputError("--cluster slurm needs the command sbatch, which is not here; run it where jobs are submitted from.")
-    extra = optional("dask", "clusters", "cluster").config.get("jobqueue.slurm.worker-extra-args", default=[])
-    try:
-        cluster = jobqueue.SLURMCluster(
-            worker_extra_args=[*extra, "--nthreads", "1"],
-            scheduler_options={"dashboard_address": ":0"},
-            silence_logs=logging.CRITICAL,
-        )
-    except ValueError as error:
-        raise InputError(f"say in {SETTINGS} what a job may use, cores and memory first ({one_line(error)})") from None
-    with cluster:
+    given = optional("dask", "clusters", "cluster").config.get("jobqueue.slurm")
+    if missing := [name for name in ("cores", "memory") if given[name] is None]:
+        raise InputError(f"say in {SETTINGS} what a job may use: jobqueue.slurm has no {' and no '.join(missing)}.")
+    with jobqueue.SLURMCluster(
+        worker_extra_args=[*given["worker-extra-args"], "--nthreads", "1"],
+        scheduler_options={"dashboard_address": ":0"},
+        silence_logs=logging.CRITICAL,
+    ) as cluster:
         cluster.scale(jobs=jobs)
         yield cluster
 
