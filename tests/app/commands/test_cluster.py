@@ -34,7 +34,7 @@ def undisturbed(tmp_path_factory, own_file):
 
 def workers_of(process):
     """The process ids of the workers that a command has started."""
-    children = Path(f"/proc/{process.pid}/task/{process.pid}/children").parent.parent.glob("*/children")
+    children = Path(f"/proc/{process.pid}/task").glob("*/children")
     numbers = [int(number) for file in children for number in file.read_text().split()]
     return [number for number in numbers if b"spawn_main" in Path(f"/proc/{number}/cmdline").read_bytes()]
 
@@ -81,12 +81,15 @@ def test_what_is_interrupted_is_gone_on_with_by_one_process(own, undisturbed):
     assert all(row in undisturbed for row in before)
 
 
-def test_a_worker_that_cannot_find_the_problem_says_so(own, tmp_path_factory):
+def test_a_worker_that_cannot_find_the_problem_says_so(own):
     """The file is there when the plan is made, and gone when a worker looks for it."""
-    (own / "own.py").write_text((own / "own.py").read_text() + f"\nimport os\nos.remove({str(own / 'own.py')!r})\n")
-    process = run(*STUDY, "--cluster", "local:1", "--out", "out", cwd=own)
+    process = start(*STUDY, "--cluster", "local:1", "--out", "out", cwd=own, stderr=subprocess.PIPE, text=True)
+    with process:
+        wait_for(lambda: (own / "out" / "run.json").exists())
+        (own / "own.py").unlink()  # long before the worker has loaded JAX
+        said = process.communicate(timeout=PATIENCE)[1]
     assert process.returncode == 2
-    last = process.err.splitlines()[-1]
+    last = said.splitlines()[-1]
     assert "a worker on" in last
     assert "own.py" in last
     assert "same path" in last
