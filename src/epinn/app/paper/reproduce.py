@@ -79,20 +79,16 @@ class Reproduction:
         return self.folder.read_json("run.json")
 
     def run(
-        self,
-        rows: Sequence[Published],
-        seeds: Sequence[int],
-        progress: Progress,
-        tell: Tell,
-        executor: Executor | None = None,
+        self, rows: Sequence[Published], seeds: Sequence[int], progress: Progress, tell: Tell, executor: Executor | None = None
     ) -> None:
         """Compute what is missing of the rows: here, or by the workers of an executor (of `concurrent.futures`), with the same
         results. The files are written here."""
         with alone_in(self.path), ending(self.folder):
             try:
-                self._run(rows, seeds, progress, tell) if executor is None else self._spread(
-                    rows, seeds, executor, progress, tell
-                )
+                if executor is None:
+                    self._run(rows, seeds, progress, tell)
+                else:
+                    self._spread(rows, seeds, executor, tell)
             finally:
                 if (self.path / UNFINISHED).is_dir() and not any((self.path / UNFINISHED).iterdir()):
                     (self.path / UNFINISHED).rmdir()
@@ -114,9 +110,7 @@ class Reproduction:
             finished += left[number]
         tell(done, len(rows), "", 0.0)
 
-    def _spread(
-        self, rows: Sequence[Published], seeds: Sequence[int], executor: Executor, progress: Progress, tell: Tell
-    ) -> None:
+    def _spread(self, rows: Sequence[Published], seeds: Sequence[int], executor: Executor, tell: Tell) -> None:
         cells = sorted(self._cells(rows, seeds), key=lambda cell: -cell.cost)  # a long one at the end would be waited for
         left, cost = list(cells), sum(cell.cost for cell in cells)
         started, finished = time.perf_counter(), 0.0
