@@ -76,8 +76,8 @@ def write(found: dict[str, Any], note: str) -> None:
         "",
         f"`epinn {' '.join(STUDY)} --redraws {found['redraws']}{settings}` by one process and, with `--cluster local:N`, by N",
         "workers of one thread each; once a worker is killed (SIGKILL) after a quarter of the redraws. The time is from when",
-        "workers are there to the end of the command, picture included; the efficiency is that of one worker, over N times",
-        "that of N. The load is the mean number of processes that wanted a core in the last minute, at the end.",
+        "workers are there to the end of the command, picture included; the efficiency is what one worker took, over N times",
+        "what N took. The load is the mean number of processes that wanted a core in the last minute, at the end.",
         "",
         f"    python benchmarks/cluster.py --redraws {found['redraws']} --workers"
         + "".join(f" {row['workers']}" for row in found["rows"] if row["workers"] and not row["killed"])
@@ -91,7 +91,7 @@ def write(found: dict[str, Any], note: str) -> None:
     for row in found["rows"]:
         name = "none (one process)" if row["workers"] is None else f"{row['workers']}{', one killed' if row['killed'] else ''}"
         efficiency = f"{one['at_work'] / row['at_work'] / row['workers']:.0%}" if row["workers"] and not row["killed"] else "–"
-        same = "yes" if row["same"] else "**no**"
+        same = "–" if row["workers"] is None else "yes" if row["same"] else "**no**"
         lines.append(f"| {name} | {row['at_work']:.0f} | {row['seconds']:.0f} | {efficiency} | {row['load']:.1f} | {same} |")
     (OUT / "README.md").write_text("\n".join(lines) + "\n")
 

@@ -85,4 +85,4 @@ def test_local_workers_are_processes_of_one_thread():
         scheduler = executor._client.scheduler.address
         with workers_at(scheduler, said.append) as other:  # somebody else's, by its address
             assert other.submit(pow, 2, 3).result(timeout=60) == 8
-    assert [text.partition(";")[0] for text in said] == ["1 workers", "1 workers"]
+    assert [text.partition(";")[0] for text in said] == ["1 worker", "1 worker"]

@@ -33,7 +33,8 @@ def workers_at(address: str, say: Callable[[str], object]) -> Iterator[Executor]
     """An executor whose workers are at an address. Those that were started for it end with it."""
     check(address)
     distributed = optional("distributed", "clusters", "cluster")
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # lost workers are its daily business, and what matters is said
+    for name in ("distributed", "distributed.client"):  # lost workers are its daily business, and what matters is said here
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     with _cluster(address, distributed) as cluster, _client(cluster, address, distributed) as client:
         say(_about(client))
         yield client.get_executor()
@@ -91,7 +92,8 @@ def _client(cluster: Any, address: str, distributed: Any) -> Iterator[Any]:
 def _about(client: Any) -> str:
     """How many workers there are, and where to watch them."""
     number = len(client.nthreads())
+    said = {0: "no workers yet: the work begins when the first is there", 1: "1 worker"}.get(number, f"{number} workers")
     with contextlib.suppress(KeyError, AttributeError):  # a scheduler without a dashboard
         if link := client.dashboard_link:
-            return f"{number} workers; dashboard: {link}"
-    return f"{number} workers"
+            return f"{said}; dashboard: {link}"
+    return said
