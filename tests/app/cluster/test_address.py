@@ -10,12 +10,12 @@ from epinn.app.cluster import address
 from epinn.app.cluster.address import workers_at
 
 SBATCH = """#!/bin/sh
-. "$1" > "$1.log" 2>&1 &
+cp "$1" "$0.$$"  # whoever submits deletes it
+setsid sh "$0.$$" > "$0.log" 2>&1 < /dev/null &
 echo Submitted batch job $!
 """
 SCANCEL = """#!/bin/sh
-kill "$@" 2>/dev/null
-true
+kill -- -"$1"
 """
 
 
@@ -69,7 +69,12 @@ def test_jobs_of_slurm_are_workers():
     import dask
 
     said = []
-    settings = {"jobqueue.slurm.cores": 4, "jobqueue.slurm.memory": "2GB", "jobqueue.slurm.interface": "lo"}
+    settings = {
+        "jobqueue.slurm.cores": 4,
+        "jobqueue.slurm.processes": 1,
+        "jobqueue.slurm.memory": "2GB",
+        "jobqueue.slurm.interface": "lo",
+    }
     with dask.config.set(settings), workers_at("slurm:1", said.append) as executor:
         assert executor.submit(os.getpid).result(timeout=60) != os.getpid()
         assert list(executor._client.nthreads().values()) == [1]
