@@ -14,6 +14,7 @@ def _arguments() -> argparse.Namespace:
     run = commands.add_parser("run", help="fit cases by default settings, each in a process of its own")
     run.add_argument("names", nargs="*", metavar="NAME", help="cases; all by default")
     run.add_argument("--jobs", type=int, default=1, help="how many processes at a time")
+    run.add_argument("--cluster", metavar="ADDRESS", help="local:4, slurm:20 or a Dask scheduler's address, instead of --jobs")
     run.add_argument("--label", default="", help="what the page calls these results")
     run.add_argument("--limit", type=float, default=600.0, help="seconds after which a case is given up")
     one = commands.add_parser("one", help="one case in this process, as `run` starts it")
@@ -42,7 +43,7 @@ def main() -> None:
     else:
         from .run import run
 
-        run(given.names, given.seeds, given.out, given.jobs, given.label, given.limit)
+        run(given.names, given.seeds, given.out, given.jobs, given.label, given.limit, given.cluster)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,11 @@
-"""An experiment repeated: redraws that are kept, several processes at once, and what cannot be repeated."""
+"""An experiment repeated: redraws that are kept, workers that compute them, and what cannot be repeated."""
 
 import dataclasses
 import json
+import socket
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +17,7 @@ from epinn.app.plan.presets import preset
 from epinn.app.plan.source import Source, find
 from epinn.app.repetition import calibrate, remember
 from epinn.app.store.files import read_json, write_json
+from epinn.app.store.lock import Busy, alone_in
 from epinn.judge.calibration import Redraw, summarise
 from epinn.progress import Progress
 
@@ -81,36 +86,48 @@ def instant(monkeypatch):
     monkeypatch.setattr(repetition, "AT_ONCE", {"cpu": 2})
 
 
-def test_two_processes_in_one_folder_lose_nothing(tmp_path, monkeypatch, instant):
-    batch = repetition._batch
-
-    def meanwhile(plan, have, progress, unfinished):
-        """Another process finishes its own redraws while this one computes its first."""
-        monkeypatch.setattr(repetition, "_batch", batch)
-        calibrate(dataclasses.replace(whole, seeds=(2, 3)), tmp_path, Progress())
-        yield from batch(plan, have, progress, unfinished)
-
-    whole = plan(seeds=(0, 1))
-    monkeypatch.setattr(repetition, "_batch", meanwhile)
-    calibrate(whole, tmp_path, Progress())
-    monkeypatch.setattr(repetition, "_batch", lambda *_: pytest.fail("computed again"))
-    found = calibrate(plan(seeds=(0, 1, 2, 3)), tmp_path, Progress())
-    assert [redraw.distances[0] for redraw in found] == [0.0, 1.0, 2.0, 3.0]
+def test_a_folder_has_one_process(tmp_path, instant):
+    with alone_in(tmp_path), pytest.raises(Busy, match="another process"):
+        calibrate(plan(), tmp_path, Progress())
 
 
-def test_what_another_process_has_done_meanwhile_is_not_done_again(tmp_path, instant, monkeypatch):
+def test_batches_that_were_done_out_of_turn_are_gaps_of_the_same_size(tmp_path, instant, monkeypatch):
+    """Which redraws run together decides over the last bits."""
+    calibrate(plan(seeds=(2, 3)), tmp_path, Progress(), at_once=2)
     batch, computed = repetition._batch, []
 
-    def meanwhile(plan, have, progress, unfinished):
+    def noted(plan, *rest):
         computed.append(plan.seeds)
-        yield from batch(plan, have, progress, unfinished)
-        if len(computed) == 1:
-            calibrate(dataclasses.replace(whole, seeds=(2, 3)), tmp_path, Progress())
+        yield from batch(plan, *rest)
 
-    whole = plan(seeds=(0, 1, 2, 3, 4))
-    monkeypatch.setattr(repetition, "_batch", meanwhile)
-    calibrate(whole, tmp_path, Progress())
-    assert computed == [(0, 1), (2, 3), (4,)]  # the second is the other process
+    monkeypatch.setattr(repetition, "_batch", noted)
+    calibrate(plan(seeds=(0, 1, 2, 3, 4)), tmp_path, Progress(), at_once=2)
+    assert computed == [(0, 1), (4,)]
+
+
+def test_workers_of_any_executor_compute_the_same(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(Path.home() / ".cache" / "epinn-tests"))
+    monkeypatch.setenv("JAX_DISABLE_MOST_OPTIMIZATIONS", "1")  # as here
+    whole = plan(settings=preset("fast", "poisson1d").changed(TINY | {"base.newton": 0}), methods=("dropout",), seeds=(0, 1))
+    here = calibrate(whole, tmp_path / "here", Progress(), at_once=1)
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as executor:
+        there = calibrate(whole, tmp_path / "there", Progress(), at_once=1, executor=executor)
+    for one, other in zip(here, there, strict=True):
+        assert (one.method, one.seed) == (other.method, other.seed)
+        np.testing.assert_array_equal(one.distances, other.distances)
+        assert one.metrics | {"time_s": 0} == other.metrics | {"time_s": 0}
+
+
+def test_a_problem_without_a_file_is_not_sent(tmp_path, rejects):
+    own = Source("mine", epinn.problems.poisson1d, "")
+    with ThreadPoolExecutor(1) as executor, rejects("file", "executor"):
+        calibrate(plan(source=own), tmp_path, Progress(), executor=executor)
+
+
+def test_a_worker_without_the_problem_says_where_it_is(rejects):
+    description = plan().describe("fast") | {"problem": "/nowhere/own.py:problem"}
+    with rejects(socket.gethostname(), "/nowhere/own.py", "same path"):
+        repetition._compute(repetition._Task(description, frozenset()))
 
 
 def test_redraws_of_the_first_format_are_read(tmp_path, instant):
@@ -133,26 +150,26 @@ def test_a_damaged_file_of_redraws_is_refused(tmp_path, rejects, content):
         calibrate(plan(), tmp_path, Progress())
 
 
-def test_a_folder_says_all_that_its_processes_ask_for(tmp_path, rejects):
-    remember(plan(seeds=(0, 1)), tmp_path, "fast")
-    remember(plan(seeds=(1, 2), methods=("dropout",)), tmp_path, "fast")
+def test_a_folder_says_all_that_it_was_asked_for(tmp_path, rejects):
+    remember(plan(seeds=(0, 1)), tmp_path, "fast", 25)
+    remember(plan(seeds=(1, 2), methods=("dropout",)), tmp_path, "fast", 25)
     found = read_json(tmp_path / "run.json")
     assert (found["kind"], found["seeds"], found["methods"]) == ("calibration", [0, 1, 2], ["laplace", "dropout"])
     assert Plan.from_description(found).seeds == (0, 1, 2)
     with rejects("other settings", "--out"):
-        remember(plan(noises=(0.2,)), tmp_path, "fast")
+        remember(plan(noises=(0.2,)), tmp_path, "fast", 25)
 
 
 def test_a_run_is_not_taken_for_a_calibration(tmp_path, rejects):
     write_json(tmp_path / "run.json", {"epinn": epinn.__version__, "problem": "poisson1d"})
     with rejects("--out"):
-        remember(plan(), tmp_path, "fast")
+        remember(plan(), tmp_path, "fast", 25)
 
 
 def test_what_cannot_be_repeated_leaves_no_folder(tmp_path, rejects):
     problem = epinn.Problem(domain=epinn.Box(x=(0, 1)), equation=lambda u: u.xx)
     with rejects("exact"):
-        remember(plan(source=Source("mine", problem, ""), noises=(None,), disturb={}), tmp_path / "new", "fast")
+        remember(plan(source=Source("mine", problem, ""), noises=(None,), disturb={}), tmp_path / "new", "fast", 25)
     assert not (tmp_path / "new").exists()
 
 

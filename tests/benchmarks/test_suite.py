@@ -1,11 +1,15 @@
 """The suite: all of its cases can be typed, and its page says what was found, failures included."""
 
+import contextlib
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 
+from benchmarks.suite import run as suite
 from benchmarks.suite.page import write
 from benchmarks.suite.problems import CASES
-from benchmarks.suite.results import save
+from benchmarks.suite.results import load, save
 from epinn.problem.sameness import check_same_equations
 
 INVERSE = [name for name, case in CASES.items() if case.problem(0).parameters]
@@ -72,3 +76,23 @@ def test_the_page_lists_what_did_not_end(page):
     assert line(page, "| kdv |") == "| kdv | out of time (180 s) |"
     assert line(page, "| sir |") == "| sir | not run |"
     assert "--jobs 3 --limit 180" in page
+
+
+@pytest.mark.parametrize("cluster", [None, "tcp://host:8786"])
+def test_what_workers_find_is_written_by_who_asked(tmp_path, monkeypatch, capsys, cluster):
+    def found(task):
+        return {"name": task.name, "state": "done", "runs": [run(1e-3, "trustworthy")], "seconds": 2.0, "limit": task.limit}
+
+    def workers_at(address, say):
+        assert address == "tcp://host:8786"
+        return contextlib.closing(Workers(2))
+
+    class Workers(ThreadPoolExecutor):
+        close = ThreadPoolExecutor.shutdown
+
+    monkeypatch.setattr(suite, "compute", found)
+    monkeypatch.setattr(suite, "workers_at", workers_at)
+    monkeypatch.setattr("epinn.app.cluster.tasks.keep_compiled_programs", lambda: None)
+    suite.run(["burgers", "kdv"], 1, tmp_path, 2, "here", 60.0, cluster)
+    assert {load(tmp_path, name)["limit"] for name in ("burgers", "kdv")} == {60.0}
+    assert sorted(line.split()[0] for line in capsys.readouterr().out.splitlines()) == ["burgers", "kdv"]

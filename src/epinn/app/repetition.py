@@ -2,8 +2,12 @@
 
 import contextlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
+from concurrent.futures import Executor
+from dataclasses import dataclass, replace
 from pathlib import Path
+from socket import gethostname
+from tempfile import TemporaryDirectory
+from typing import Any
 
 import jax
 import numpy as np
@@ -14,6 +18,7 @@ from ..judge.calibration import Redraw, redraw_of
 from ..problem.precision import Exact
 from ..progress import Progress
 from ..solve.pinn import Pinn
+from .cluster.tasks import computed
 from .plan.plain import digest
 from .plan.plan import Plan, attach_method, fit_base
 from .store.checkpoint import Keeper
@@ -22,23 +27,24 @@ from .store.lock import alone_in
 from .store.run_folder import MARKER, RunFolder, circumstances
 from .store.trained import UNFINISHED
 
-AT_ONCE = {"cpu": 25}
+AT_ONCE = {"cpu": 25}  # redraws that run together
 KIND = "calibration"
 REMEDY = "delete it, and its redraws are computed again"
 
 
-def at_once() -> int:
-    """Redraws that run together."""
+def usual_at_once() -> int:
+    """How many redraws run together where nothing else is asked for."""
     return AT_ONCE.get(jax.default_backend(), 100)
 
 
-def remember(plan: Plan, folder: Path, preset: str) -> None:
-    """Say in run.json what is asked for, by this process and others in the folder, so that `epinn resume` can go on with it."""
+def remember(plan: Plan, folder: Path, preset: str, at_once: int) -> None:
+    """Say in run.json what is asked for, now and earlier in this folder, so that `epinn resume` can go on with it."""
     _check_repeatable(plan)
     make_folder(folder)
     identity = _identity(plan)
-    about = {MARKER: __version__, "kind": KIND, "identity": identity, **plan.describe(preset), **circumstances()}
-    with alone_in(folder, wait=True):
+    asked = {"identity": identity, **plan.describe(preset), "at_once": at_once}
+    about = {MARKER: __version__, "kind": KIND, **asked, **circumstances()}
+    with alone_in(folder):
         if (folder / "run.json").is_file():
             before = RunFolder.open(folder).read_json("run.json")
             if before.get("identity") != identity:
@@ -47,22 +53,88 @@ def remember(plan: Plan, folder: Path, preset: str) -> None:
         write_json(folder / "run.json", about)
 
 
-def calibrate(plan: Plan, folder: Path, progress: Progress) -> list[Redraw]:
-    """All redraws (the plan's seeds) of all its methods; what is in the folder already is not computed again.
+def calibrate(
+    plan: Plan, folder: Path, progress: Progress, *, at_once: int | None = None, executor: Executor | None = None
+) -> list[Redraw]:
+    """All redraws (the plan's seeds) of all its methods, `at_once` of them together; what is in the folder already is not
+    computed again.
 
-    Every batch has a file of its own, so that several processes can work into one folder.
+    With an executor (of `concurrent.futures`) its workers compute, each a batch at a time, and the results are the same. The
+    files are written here.
     """
     _check_repeatable(plan)
     make_folder(folder)
-    identity = _identity(plan)
-    together = at_once()
-    while missing := _missing(plan, have := set(_read(folder, identity))):  # read anew: another process may have been at work
-        some, before = missing[:together], len(plan.seeds) - len(missing)
-        listener = Labelled(progress, f" {before + 1} to {before + len(some)}")
-        for found in _batch(replace(plan, seeds=some), have, listener, folder / UNFINISHED / digest(some)):
+    with alone_in(folder):
+        identity = _identity(plan)
+        have = frozenset(_read(folder, identity))
+        batches = _batches(plan, have, at_once or usual_at_once())
+        if executor is None:
+            results = _one_by_one(plan, batches, have, progress, folder / UNFINISHED)
+        else:
+            results = _by_workers(plan, batches, have, progress, executor)
+        for found in results:
             _write(folder, identity, found)
-    done = _read(folder, identity)
+        done = _read(folder, identity)
     return [done[method, seed] for method in plan.methods for seed in plan.seeds]
+
+
+def _batches(plan: Plan, have: Collection[tuple[str, int]], at_once: int) -> list[tuple[int, ...]]:
+    """The seeds that some method lacks, as they run together."""
+    missing = tuple(seed for seed in plan.seeds if any((method, seed) not in have for method in plan.methods))
+    return [missing[i : i + at_once] for i in range(0, len(missing), at_once)]
+
+
+def _one_by_one(
+    plan: Plan,
+    batches: Sequence[tuple[int, ...]],
+    have: Collection[tuple[str, int]],
+    progress: Progress,
+    unfinished: Path,
+) -> Iterator[list[Redraw]]:
+    before = len(plan.seeds) - sum(map(len, batches))
+    for seeds in batches:
+        listener = Labelled(progress, f" {before + 1} to {before + len(seeds)}")
+        yield from _batch(replace(plan, seeds=seeds), have, listener, unfinished / digest(seeds))
+        before += len(seeds)
+
+
+def _by_workers(
+    plan: Plan,
+    batches: Sequence[tuple[int, ...]],
+    have: Collection[tuple[str, int]],
+    progress: Progress,
+    executor: Executor,
+) -> Iterator[list[Redraw]]:
+    if not plan.source.spec:
+        raise InputError("workers load a problem from its file; leave the executor out, or put the problem into a file.")
+    description = plan.describe("fast")  # whatever the preset, all settings are in it
+    tasks = [_Task({**description, "seeds": seeds}, have) for seeds in batches]
+    done = len(plan.seeds) - sum(map(len, batches))
+    progress("redraws", done, len(plan.seeds), {})
+    for task, found in computed(executor, _compute, tasks):
+        yield from found
+        done += len(task.description["seeds"])
+        progress("redraws", done, len(plan.seeds), {})
+
+
+@dataclass(frozen=True, eq=False)
+class _Task:
+    """A batch of redraws for a worker: their plan, and which of their methods and seeds there are already."""
+
+    description: Mapping[str, Any]
+    have: Collection[tuple[str, int]]
+
+
+def _compute(task: _Task) -> list[list[Redraw]]:
+    """What a worker does. It begins a batch anew that another one did not finish, so it keeps nothing."""
+    try:
+        plan = Plan.from_description(task.description)
+    except InputError as error:
+        raise InputError(
+            f"a worker on {gethostname()} cannot load the problem: {error} All workers must find it at the same path."
+        ) from None
+    with TemporaryDirectory() as scratch:
+        return list(_batch(plan, task.have, Progress(), Path(scratch) / UNFINISHED))
 
 
 def _identity(plan: Plan) -> str:
@@ -128,11 +200,6 @@ def _batch(plan: Plan, have: Collection[tuple[str, int]], progress: Progress, un
     with contextlib.suppress(OSError):  # something of another process may be in them
         unfinished.rmdir()
         unfinished.parent.rmdir()
-
-
-def _missing(plan: Plan, have: Collection[tuple[str, int]]) -> tuple[int, ...]:
-    """The seeds that some method lacks."""
-    return tuple(seed for seed in plan.seeds if any((method, seed) not in have for method in plan.methods))
 
 
 def _write(folder: Path, identity: str, found: Sequence[Redraw]) -> None:

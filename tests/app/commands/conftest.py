@@ -75,6 +75,12 @@ def own(tmp_path):
 
 
 @pytest.fixture(scope="session")
+def own_file():
+    """A file with a sound problem."""
+    return OWN
+
+
+@pytest.fixture(scope="session")
 def broken():
     """A file with problems that have a mistake each."""
     return BROKEN

@@ -32,7 +32,7 @@ def test_help_loads_no_mathematics(tmp_path):
     found = subprocess.run(trace, cwd=tmp_path, capture_output=True, text=True, check=True).stderr
     imported = {line.rpartition("|")[2].strip().partition(".")[0] for line in found.splitlines()}
     assert "typer" in imported
-    assert not imported & {"jax", "jaxlib", "numpy", "scipy", "equinox", "matplotlib"}
+    assert not imported & {"jax", "jaxlib", "numpy", "scipy", "equinox", "matplotlib", "dask", "distributed"}
 
 
 def test_without_arguments_there_is_help(tmp_path):
@@ -71,6 +71,7 @@ MISTAKES = {
     "negative noise": (("run", "poisson1d", "--noise", "-0.1"), ("noise", "-0.1")),
     "noise for an object": (("run", "own.py:problem", "--noise", "0.1"), ("--noise", "its own data")),
     "seed beyond 32 bits": (("run", "poisson1d", "--seed", "99999999999999999999"), ("--seed", "4294967295")),
+    "no address of workers": (("calibrate", "poisson1d", "--cluster", "nowhere"), ("--cluster", "local:4", "tcp://")),
     "output without a name": (("run", "poisson1d", *TINY, "--out", ""), ("--out", "name")),
     "resuming nothing": (("resume", ""), ("folder", "name")),
     "a problem that is a number": (("run", "number.py:problem"), ("number.py", "int", "epinn.Problem")),

@@ -1,15 +1,20 @@
 """The reproduction: rows grouped into what runs together, computed once, kept, and gone on with."""
 
 import json
+import pickle
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
 from epinn import InputError, Progress
 from epinn.app.paper import reproduce
-from epinn.app.paper.reproduce import Reproduction, studies
+from epinn.app.paper.reproduce import Reproduction
+from epinn.app.paper.studies import studies
 from epinn.app.plan import presets
 from epinn.app.plan.published import rows
+from epinn.app.store.lock import Busy, alone_in
+from epinn.app.store.trained import Bases
 
 pytestmark = [pytest.mark.usefixtures("tiny_paper"), pytest.mark.slow]
 
@@ -196,16 +201,54 @@ def test_a_base_that_a_chain_does_not_use_still_counts_as_work(finished):
     assert costs[3] == costs[2]  # this base is there already
 
 
-def test_a_reproduction_that_another_process_begins_meanwhile_is_shared(tmp_path, monkeypatch):
-    create_once = reproduce.create_once
+def test_a_reproduction_has_one_process(finished, tmp_path):
+    again = copy_of(finished[0], tmp_path)
+    with alone_in(tmp_path):
+        with pytest.raises(Busy, match="another process"):
+            Reproduction.create(tmp_path, ["poisson1d"], 2)
+        with pytest.raises(Busy, match="another process"):
+            again.run(CHOSEN, range(2), Progress(), Told())
 
-    def slower(path, content):
-        monkeypatch.setattr(reproduce, "create_once", create_once)
-        Reproduction.create(tmp_path, ["porous1d"], 1)  # the other process
-        create_once(path, content)
 
-    monkeypatch.setattr(reproduce, "create_once", slower)
-    assert Reproduction.create(tmp_path, ["poisson1d"], 1).description["tables"] == ["porous1d", "poisson1d"]
+class Elsewhere(ThreadPoolExecutor):
+    """Workers that see copies, as other processes do, and the tiny settings, as other processes would not."""
+
+    def submit(self, work, *arguments):
+        return super().submit(received, pickle.dumps((work, arguments)))
+
+
+def received(sent):
+    work, arguments = pickle.loads(sent)
+    return pickle.loads(pickle.dumps(work(*arguments)))
+
+
+@pytest.fixture
+def elsewhere(monkeypatch):
+    monkeypatch.setattr("epinn.app.cluster.tasks.keep_compiled_programs", lambda: None)
+    with Elsewhere(2) as executor:
+        yield executor
+
+
+def test_workers_compute_the_same(finished, tmp_path, elsewhere):
+    again, told = Reproduction.create(tmp_path, ["poisson1d"], 2), Told()
+    again.run(CHOSEN, range(2), Progress(), told, elsewhere)
+    for row in CHOSEN:
+        for name, field in again.field(row).items():
+            np.testing.assert_array_equal(field, finished[0].field(row)[name])
+        mine, its = ([record["rmse"] for record in one.records(row)] for one in (again, finished[0]))
+        assert mine == its
+    assert {path.name for path in tmp_path.iterdir()} == {"rows", "bases", "run.json"}
+    assert [done for done, *_ in told.calls][-1] == 8
+    again.run(CHOSEN, range(2), Progress(), Told())  # and there is nothing left to do
+
+
+def test_workers_get_what_is_there_already(finished, tmp_path, monkeypatch, elsewhere):
+    again = copy_of(finished[0], tmp_path)
+    dropout = next(row for row in CHOSEN if row.method == "dropout" and row.noise == 0)
+    (tmp_path / "rows" / f"{dropout.name}.json").unlink()
+    monkeypatch.setattr(Bases, "_save", lambda *_: pytest.fail("trained again"))
+    again.run(CHOSEN, range(2), Progress(), Told(), elsewhere)
+    np.testing.assert_array_equal(again.field(dropout)["mean"], finished[0].field(dropout)["mean"])
 
 
 def test_one_changed_byte_of_a_field_is_found(finished, tmp_path, rejects):

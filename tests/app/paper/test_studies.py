@@ -2,7 +2,7 @@
 
 import pytest
 
-from epinn.app.paper.reproduce import studies
+from epinn.app.paper.studies import studies
 from epinn.app.plan.published import rows
 
 

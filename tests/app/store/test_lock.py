@@ -3,8 +3,6 @@
 import os
 import subprocess
 import sys
-import threading
-import time
 
 import pytest
 
@@ -41,22 +39,6 @@ def test_a_killed_process_leaves_no_lock(tmp_path, other):
     with alone_in(tmp_path):
         pass
     assert not list(tmp_path.iterdir())
-
-
-def test_whoever_waits_gets_in_afterwards(tmp_path):
-    order = []
-
-    def second():
-        with alone_in(tmp_path, wait=True):
-            order.append("second")
-
-    with alone_in(tmp_path):
-        thread = threading.Thread(target=second)
-        thread.start()
-        time.sleep(0.2)
-        order.append("first")
-    thread.join(10)
-    assert order == ["first", "second"]
 
 
 def test_one_after_the_other_and_folders_apart(tmp_path):

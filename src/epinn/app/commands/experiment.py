@@ -4,7 +4,6 @@ Whatever needs JAX is imported where it is used: help is given without it.
 """
 
 import contextlib
-import os
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -13,9 +12,12 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import typer
 
 from ...errors import InputError
+from ..program_cache import keep_compiled_programs
 from .options import Request
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from ..plan.origin import Origin
     from ..plan.plan import Plan
     from ..store.run_folder import RunFolder
@@ -117,25 +119,31 @@ def execute(plan: "Plan", folder: "RunFolder", as_json: bool) -> None:
 
 
 @contextlib.contextmanager
+def workers_of(cluster: str | None) -> "Iterator[Executor | None]":
+    """The executor that --cluster asks for; None where it does not."""
+    from ..cluster.address import workers_at
+
+    if cluster is None:
+        yield None
+        return
+    with workers_at(cluster, lambda text: sys.stderr.write(f"{text}\n")) as executor:
+        yield executor
+
+
+@contextlib.contextmanager
 def going_on_with(folder: Path, hint: str = "") -> Iterator[None]:
     """Work in a folder: where it is interrupted, or nothing more can be written, one line says how to go on."""
+    from ..cluster.tasks import Lost
     from ..store.files import Unwritable
 
     try:
         yield
+    except Lost as error:
+        fail(f"{error} What was finished is in {folder}. Go on with: epinn resume {folder}{hint}", 1)
     except KeyboardInterrupt:
         fail(f"interrupted; what was finished is in {folder}. Go on with: epinn resume {folder}{hint}", 130)
     except Unwritable as error:
         fail(f"{error} What was finished is in {folder}. Make room, then: epinn resume {folder}{hint}", 1)
-
-
-def keep_compiled_programs() -> None:
-    """Keep compiled programs between runs in the user's cache folder, so that only the first run waits for them."""
-    import jax
-
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "epinn" / "compiled"
-    jax.config.update("jax_compilation_cache_dir", str(cache))  # type: ignore[no-untyped-call]  # as above
-    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)  # type: ignore[no-untyped-call]
 
 
 def _method_names(text: str) -> tuple[str, ...]:

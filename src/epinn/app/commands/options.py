@@ -2,6 +2,7 @@
 
 import functools
 import inspect
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -19,6 +20,17 @@ def _folder(given: str | Path) -> Path:
     return Path(text)
 
 
+def _cluster(address: str | None) -> str | None:
+    """An address that looks like one, seen to before anything is loaded."""
+    if address is None:
+        return None
+    from ..cluster.address import check
+
+    # several processes may share a GPU, so none takes all of its memory; JAX reads this when it starts
+    os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+    return check(address)
+
+
 Problem = Annotated[
     str, typer.Argument(help="A shipped problem (see `epinn problems`), path/to/file.toml, or path/to/file.py:name.")
 ]
@@ -27,6 +39,14 @@ Preset = Annotated[
     str, typer.Option(help="fast; accurate, to double precision where it can; or paper, for the paper's settings.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the records as JSON on standard output, and nothing else there.")]
+Cluster = Annotated[
+    str | None,
+    typer.Option(
+        callback=_cluster,
+        metavar="ADDRESS",
+        help="Spread the work over processes or machines: local, local:4, slurm:20, or the address of a Dask scheduler.",
+    ),
+]
 Folder = Annotated[Path, typer.Argument(parser=_folder, metavar="FOLDER", help="A run folder.")]
 OUT = typer.Option(parser=_folder, metavar="FOLDER", help="Folder for the results; by default a new one under runs/.")
 

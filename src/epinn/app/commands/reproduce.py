@@ -2,16 +2,14 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from .experiment import going_on_with, keep_compiled_programs
+from ..program_cache import keep_compiled_programs
+from .experiment import going_on_with, workers_of
 from .listing import print_rows
-from .options import OUT, Json
-
-if TYPE_CHECKING:
-    from ..paper.reproduce import Reproduction
+from .options import OUT, Cluster, Json
 
 
 def reproduce(
@@ -22,6 +20,7 @@ def reproduce(
     seeds: Annotated[int, typer.Option(min=1, help="How many seeds per row.")] = 10,
     out: Annotated[Path, OUT] = Path("runs/paper"),
     json: Json = False,
+    cluster: Cluster = None,
 ) -> None:
     """Compute the tables and figures of the E-PINN paper over several seeds, beside the published values.
 
@@ -35,26 +34,27 @@ def reproduce(
     if list_:
         print_rows(numbers)
         return
-    from ..paper.reproduce import Reproduction
-
-    complete(Reproduction.create(out, chosen, seeds), chosen, seeds, json)
+    complete(out, chosen, seeds, json, cluster)
 
 
-def complete(folder: "Reproduction", tables: Sequence[str], seeds: int, as_json: bool) -> None:
+def complete(out: Path, tables: Sequence[str], seeds: int, as_json: bool, cluster: str | None) -> None:
     """Compute what is missing of the paper's tables, write, and show."""
     import json
 
     from ..console import Rows, print_reproduction
     from ..paper.publish import publish
+    from ..paper.reproduce import Reproduction
     from ..plan.plain import finite
     from ..plan.published import rows
 
     wanted = [row for table in tables for row in rows(table)]
     keep_compiled_programs()
     names = {row.name for row in wanted}
-    with going_on_with(folder.path, f". To see what is there: epinn report {folder.path}"):
+    hint = f". To see what is there: epinn report {out}"
+    with workers_of(cluster) as executor, going_on_with(out, hint):
+        folder = Reproduction.create(out, tables, seeds)
         with Rows(quiet=as_json) as bar:
-            folder.run(wanted, range(seeds), bar, bar.tell)
+            folder.run(wanted, range(seeds), bar, bar.tell, executor)
         found = [one for one in publish(folder) if one.row.name in names]
     if as_json:
         typer.echo(json.dumps(finite([one.record() for one in found]), indent=2))

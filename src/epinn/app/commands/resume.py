@@ -1,16 +1,18 @@
 """`epinn resume`."""
 
+from ...errors import InputError
 from .calibrate import repeat
 from .experiment import described, execute, match_precision
-from .options import Folder, Json
+from .options import Cluster, Folder, Json
 from .reproduce import complete
 
 
-def resume(folder: Folder, json: Json = False) -> None:
+def resume(folder: Folder, json: Json = False, cluster: Cluster = None) -> None:
     """Go on with a run that was interrupted: what is finished is not computed again."""
     from ..paper.reproduce import KIND as REPRODUCTION
     from ..paper.reproduce import Reproduction
     from ..repetition import KIND as CALIBRATION
+    from ..repetition import usual_at_once
     from ..store.run_folder import RunFolder
 
     existing = RunFolder.open(folder)
@@ -18,11 +20,13 @@ def resume(folder: Folder, json: Json = False) -> None:
     if description.get("kind") == REPRODUCTION:
         description = Reproduction.open(folder).description
         tables, seeds = description["tables"], description["seeds"]
-        complete(Reproduction.create(folder, tables, seeds), tables, seeds, json)
+        complete(folder, tables, seeds, json, cluster)
         return
     plan = described(description, folder)
     match_precision(plan)
     if description.get("kind") == CALIBRATION:
-        repeat(plan, folder, description["preset"], json)
+        repeat(plan, folder, description["preset"], description.get("at_once") or usual_at_once(), json, cluster)
+    elif cluster is not None:
+        raise InputError("--cluster goes with calibrations and reproductions; leave it out for a run.")
     else:
         execute(plan, existing, json)

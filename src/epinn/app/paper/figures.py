@@ -10,7 +10,8 @@ from ...judge.evaluation import Evaluation, grid, unknowns_truth
 from ...posterior.statistics import Prediction
 from ..plan.published import Published, tables
 from ..report.pictures import figures as draw
-from .reproduce import Reproduction, studies
+from .reproduce import Reproduction
+from .studies import studies
 from .tables import NAMES, Comparison
 
 KINDS = {"poisson2d-nonlinear": ("field",), "heat1d-inverse": ("slices", "unknowns"), "burgers": ("slices",)}

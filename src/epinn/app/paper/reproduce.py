@@ -1,18 +1,17 @@
 """The paper's experiments, row by row. What is alike runs together, what is finished is kept, what was interrupted goes on."""
 
-import contextlib
-import dataclasses
 import hashlib
 import io
 import time
 import zipfile
 import zlib
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
-import jax
 import numpy as np
 
 from ... import __version__
@@ -20,82 +19,25 @@ from ...errors import InputError
 from ...judge.evaluation import Evaluation
 from ...progress import Progress
 from ...solve.pinn import Pinn
+from ..cluster.tasks import computed
 from ..plan.plain import digest, finite
-from ..plan.plan import Plan, attach_method, fit_base
-from ..plan.presets import preset
+from ..plan.plan import attach_method, fit_base
 from ..plan.published import Published
 from ..plan.published import tables as known_tables
 from ..plan.settings import Settings
-from ..plan.source import find
 from ..store.checkpoint import Keeper
-from ..store.files import create_once, damaged, make_folder, read_json, to_json, write_atomically, write_json
+from ..store.files import damaged, make_folder, read_json, write_atomically, write_json
+from ..store.lock import NAME as LOCK
+from ..store.lock import alone_in
 from ..store.run_folder import MARKER, RunFolder, circumstances, ending
 from ..store.seal import Damaged
 from ..store.trained import UNFINISHED, Bases
+from .studies import Study, studies
 
 KIND = "reproduction"
 REMEDY = "delete it and run again: the row is computed anew"
-IDLE_ON_CPU, IDLE_ELSEWHERE = 50, 1000  # how many points' worth of time a step costs before it has done anything
 
 Tell = Callable[[int, int, str, float | None], None]  # rows done, rows in all, what is next, seconds left
-
-
-@dataclass(frozen=True)
-class Study:
-    """Rows of one problem and method with the same settings, at noise levels that run together."""
-
-    rows: tuple[Published, ...]
-    settings: Settings
-
-    @property
-    def problem(self) -> str:
-        return self.rows[0].problem
-
-    @property
-    def method(self) -> str:
-        return self.rows[0].method
-
-    @property
-    def title(self) -> str:
-        """The study in a few words."""
-        noises = " and ".join(f"{noise:g}" for noise in self.plan(()).noises)
-        changed = ", ".join(f"{name}={_short(value)}" for name, value in self.rows[0].setting.items())
-        return f"{self.problem}, {self.method}, noise {noises}" + (f", {changed}" if changed else "")
-
-    def plan(self, seeds: Sequence[int]) -> Plan:
-        noises = tuple(dict.fromkeys(row.noise for row in self.rows))
-        return Plan(find(self.problem), (self.method,), noises, tuple(seeds), self.settings)
-
-    def base_plan(self, seeds: Sequence[int]) -> Plan:
-        """What the base PINNs are trained on: the noise levels of the rows, or none if measurements are kept from the base."""
-        plan = self.plan(seeds)
-        return plan if self.settings.methods[self.method].traits.base_sees_data else dataclasses.replace(plan, noises=(0.0,))
-
-    def work(self) -> tuple[float, float]:
-        """Steps times points of one seed, in the base and in the method: what it costs, in some unit."""
-        flat, method = self.settings.flat(), self.settings.methods[self.method]
-        problem = self.plan((0,)).problems()[0]
-        idle = IDLE_ON_CPU if jax.default_backend() == "cpu" else IDLE_ELSEWHERE
-        points = len(problem.channels(0)[0].points) + idle
-        steps = {
-            "epinet": lambda: flat["epinet.epochs"],
-            "hmc": lambda: (flat["hmc.burn_in"] + flat["hmc.samples"]) * flat["hmc.leapfrog"] * flat["hmc.chains"],
-        }.get(self.method, lambda: 0)()
-        networks = len(self.plan(()).noises)
-        base = flat["base.epochs"] * len(self.base_plan(()).noises) if method.traits.uses_base else 0
-        return float(base * points), float((steps * networks + 500) * points)
-
-
-def studies(rows: Sequence[Published]) -> list[Study]:
-    """The rows grouped into what runs together: noise levels with data, and rows that several tables repeat."""
-    groups: dict[str, list[Published]] = {}
-    settings: dict[str, Settings] = {}
-    for row in rows:
-        chosen = preset("paper", row.problem).changed(row.changes)
-        key = digest([row.problem, row.method, row.noise > 0, chosen.flat()])
-        groups.setdefault(key, []).append(row)
-        settings[key] = chosen
-    return [Study(tuple(group), settings[key]) for key, group in groups.items()]
 
 
 class Reproduction:
@@ -109,12 +51,11 @@ class Reproduction:
         """A folder for a reproduction, new or to be continued."""
         about = {MARKER: __version__, "kind": KIND, "tables": [*tables], "seeds": seeds, **circumstances(), "status": "running"}
         found = cls(make_folder(path))
-        if not any(path.iterdir()):
-            with contextlib.suppress(FileExistsError):  # another process was faster: what it has made is continued
-                create_once(path / "run.json", to_json(about))
-        about["tables"] = list(dict.fromkeys([*cls.open(path).description["tables"], *tables]))
-        found.folder.write_json("run.json", about)
-        make_folder(path / "rows")
+        with alone_in(path):
+            if any(there.name != LOCK for there in path.iterdir()):
+                about["tables"] = list(dict.fromkeys([*cls.open(path).description["tables"], *tables]))
+            found.folder.write_json("run.json", about)
+            make_folder(path / "rows")
         return found
 
     @classmethod
@@ -137,17 +78,27 @@ class Reproduction:
     def description(self) -> dict[str, Any]:
         return self.folder.read_json("run.json")
 
-    def run(self, rows: Sequence[Published], seeds: Sequence[int], progress: Progress, tell: Tell) -> None:
-        """Compute what is missing of the rows."""
-        with ending(self.folder):
+    def run(
+        self, rows: Sequence[Published], seeds: Sequence[int], progress: Progress, tell: Tell, executor: Executor | None = None
+    ) -> None:
+        """Compute what is missing of the rows: here, or by the workers of an executor (of `concurrent.futures`), with the same
+        results. The files are written here."""
+        with alone_in(self.path), ending(self.folder):
             try:
-                self._run(rows, seeds, progress, tell)
+                if executor is None:
+                    self._run(rows, seeds, progress, tell)
+                else:
+                    self._spread(rows, seeds, executor, tell)
             finally:
                 if (self.path / UNFINISHED).is_dir() and not any((self.path / UNFINISHED).iterdir()):
                     (self.path / UNFINISHED).rmdir()
 
+    def _pending(self, rows: Sequence[Published], seeds: Sequence[int]) -> list[tuple[Study, list[int]]]:
+        """The studies that are not complete, with the seeds that they lack."""
+        return [(study, missing) for study in studies(rows) if (missing := self._missing(study, seeds))]
+
     def _run(self, rows: Sequence[Published], seeds: Sequence[int], progress: Progress, tell: Tell) -> None:
-        pending = [(study, missing) for study in studies(rows) if (missing := self._missing(study, seeds))]
+        pending = self._pending(rows, seeds)
         done = len(rows) - sum(len(study.rows) for study, _ in pending)
         left = self._costs(pending)
         started, finished = time.perf_counter(), 0.0
@@ -158,6 +109,42 @@ class Reproduction:
             done += len(study.rows)
             finished += left[number]
         tell(done, len(rows), "", 0.0)
+
+    def _spread(self, rows: Sequence[Published], seeds: Sequence[int], executor: Executor, tell: Tell) -> None:
+        cells = sorted(self._cells(rows, seeds), key=lambda cell: -cell.cost)  # a long one at the end would be waited for
+        left, cost = list(cells), sum(cell.cost for cell in cells)
+        started, finished = time.perf_counter(), 0.0
+        done = len(rows) - sum(len(cell.rows) for cell in cells)
+        tell(done, len(rows), f"{len(left)} tasks", None)
+        for cell, found in computed(executor, _compute_cell, cells):
+            self._write(found)
+            left.remove(cell)
+            done += len(cell.rows)
+            finished += cell.cost
+            elapsed = time.perf_counter() - started
+            tell(done, len(rows), f"{len(left)} tasks" if left else "", elapsed * (cost - finished) / finished)
+
+    def _cells(self, rows: Sequence[Published], seeds: Sequence[int]) -> list["Cell"]:
+        """What is missing, as tasks. Studies that share base PINNs are one: the first of them trains what the others use."""
+        pending = self._pending(rows, seeds)
+        together: dict[str, list[tuple[Study, float]]] = {}
+        for (study, _), cost in zip(pending, self._costs(pending), strict=True):
+            has_base = study.settings.methods[study.method].traits.uses_base
+            together.setdefault(self._shelf(study).name if has_base else study.rows[0].name, []).append((study, cost))
+        cells = []
+        for shelf, own in together.items():
+            wanted = tuple(row for study, _ in own for row in study.rows)
+            names = {path for row in wanted for path in (self.path / "rows").glob(f"{row.name}.*")}
+            bases = {path for path in (self.path / "bases" / shelf).glob("*") if path.is_file()}
+            there = {str(path.relative_to(self.path)): path.read_bytes() for path in names | bases}
+            cells.append(Cell(wanted, tuple(seeds), there, sum(cost for _, cost in own)))
+        return cells
+
+    def _write(self, found: Mapping[str, bytes]) -> None:
+        """Files that a worker has made; what names others (JSON) comes after them."""
+        for name in sorted(found, key=lambda name: name.endswith(".json")):
+            (self.path / name).parent.mkdir(parents=True, exist_ok=True)
+            write_atomically(self.path / name, found[name])
 
     def _costs(self, pending: Sequence[tuple[Study, Sequence[int]]]) -> list[float]:
         """The work in every study; a base that several share counts once."""
@@ -289,5 +276,22 @@ def _that_matter(settings: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in settings.items() if not name.startswith("compute.")}
 
 
-def _short(value: Any) -> str:
-    return "x".join(map(str, value)) if isinstance(value, list | tuple) else f"{value:g}"
+@dataclass(frozen=True, eq=False)
+class Cell:
+    """Rows for a worker: whole studies that share base PINNs, and the files of theirs that are there already."""
+
+    rows: tuple[Published, ...]
+    seeds: tuple[int, ...]
+    files: Mapping[str, bytes]
+    cost: float
+
+
+def _compute_cell(cell: Cell) -> dict[str, bytes]:
+    """What a worker does: the rows in a folder of its own, whose new files are sent back."""
+    with TemporaryDirectory() as scratch:
+        there = Reproduction(make_folder(Path(scratch) / "rows").parent)
+        there._write(cell.files)
+        there._run(cell.rows, cell.seeds, Progress(), lambda *_: None)
+        paths = {str(path.relative_to(scratch)): path for path in Path(scratch).rglob("*") if path.is_file()}
+        contents = {name: path.read_bytes() for name, path in paths.items()}
+    return {name: content for name, content in contents.items() if cell.files.get(name) != content}

@@ -3,14 +3,12 @@
 import contextlib
 import errno
 import os
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from ...errors import InputError
 
 NAME = ".lock"
-PATIENCE = 0.05  # seconds between two attempts, where one waits
 _TAKEN = (errno.EACCES, errno.EAGAIN, errno.EDEADLK)
 
 
@@ -19,12 +17,12 @@ class Busy(InputError):
 
 
 @contextlib.contextmanager
-def alone_in(folder: Path, *, wait: bool = False) -> Iterator[None]:
-    """Nobody else is `alone_in` the folder meanwhile; where somebody is, an error, or with `wait` until they are done.
+def alone_in(folder: Path) -> Iterator[None]:
+    """Nobody else is `alone_in` the folder meanwhile; where somebody is, an error.
 
     On a file system that knows no locks there is no protection, but work all the same.
     """
-    handle = _acquired(folder, wait)
+    handle = _acquired(folder)
     try:
         yield
     finally:
@@ -33,7 +31,7 @@ def alone_in(folder: Path, *, wait: bool = False) -> Iterator[None]:
         os.close(handle)
 
 
-def _acquired(folder: Path, wait: bool) -> int:
+def _acquired(folder: Path) -> int:
     """The open lock file. One that was deleted between its opening and its locking protects nothing, so it is made again."""
     while True:
         try:
@@ -47,10 +45,8 @@ def _acquired(folder: Path, wait: bool) -> int:
         except OSError as error:
             if error.errno not in _TAKEN:
                 return handle
-            if not wait:
-                os.close(handle)
-                raise Busy(f"another process is at work in {folder}; wait for it, or choose another folder.") from None
-            time.sleep(PATIENCE)
+            os.close(handle)
+            raise Busy(f"another process is at work in {folder}; wait for it, or choose another folder.") from None
         os.close(handle)
 
 
