@@ -58,9 +58,10 @@ def _crossing(one: Piece, other: Piece, size: float) -> Float[np.ndarray, "n 3"]
     for both places at once; the corners that two parts of a mesh share, since triangles are not smooth."""
     from scipy.spatial import cKDTree  # imported here: few problems need it
 
-    if isinstance(one.sheet, Facets) and isinstance(other.sheet, Facets):
-        mine, its = (piece.sheet.corners.reshape(-1, 3) for piece in (one, other))
-        return np.asarray(np.unique(mine[cKDTree(its).query(mine)[0] < SAME * size], axis=0))
+    match one.sheet, other.sheet:
+        case Facets(corners=mine), Facets(corners=its):
+            mine, its = mine.reshape(-1, 3), its.reshape(-1, 3)
+            return np.asarray(np.unique(mine[cKDTree(its).query(mine)[0] < SAME * size], axis=0))
     centres = (np.arange(CELLS) + 0.5) / CELLS
     unit = np.stack(np.meshgrid(centres, centres), axis=-1).reshape(-1, 2)
     apart, nearest = cKDTree(other.at(unit)[0]).query(one.at(unit)[0])
