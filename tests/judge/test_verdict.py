@@ -54,6 +54,11 @@ BLIND = Evidence(seen(truth=False))
             "not converged",
             "u is off by 0.50 of its variation",
         ),
+        (
+            dataclasses.replace(BLIND, residuals="small", implied={"u": 0.5}, missed=1e-4),
+            "not converged",
+            "missed by more than 0.00010 of its terms",
+        ),
         (dataclasses.replace(BLIND, residuals="residuals: equation 1e-4"), "trustworthy", "1e-4"),
         (dataclasses.replace(BLIND, residuals="small", unasked="values differ"), "not checked", "not in the band"),
         (dataclasses.replace(BLIND, unasked="values differ", held_out=held_out(1.0)), "trustworthy", "held-out"),

@@ -1,5 +1,7 @@
 """How far to trust one band: gathers what is known about it and has it judged."""
 
+import math
+
 import numpy as np
 
 from ..methods.method import Method
@@ -32,6 +34,7 @@ def assess(pinn: Pinn, method: Method, posterior: Posterior, evaluation: Evaluat
             reference=reference,
             allowance=allowance(method, informed),
             implied=implied_errors(pinn, evaluation) if method.traits.is_linearised else {},
+            missed=most_missed(pinn) if method.traits.is_linearised else math.inf,
             unasked=where_nothing_is_asked(pinn) if method.traits.uses_base else "",
             from_prior=shares_of_priors(pinn, evaluation) if method.traits.uses_sigma else {},
             held_out=None if method.traits.held_out else compare_held_out(posterior, informed.data_sigmas),
@@ -60,6 +63,13 @@ def implied_errors(pinn: Pinn, evaluation: Evaluation) -> dict[str, float]:
     least = NEXT_TO_NOTHING * np.max(varies) if units is None else np.asarray(units.scale)
     errors = np.sqrt(np.mean(found.std**2, axis=0)) / np.maximum(np.maximum(varies, least), 1e-300)
     return dict(zip(evaluation.problem.names.fields, errors.tolist(), strict=True))
+
+
+def most_missed(pinn: Pinn) -> float:
+    """The largest residual of what holds exactly, in parts of the size of its terms; infinite where that size is not known."""
+    if any(channel.size is None for channel in pinn.channels):
+        return math.inf
+    return Misfit.of(stack([pinn.channels]), stack([pinn.solution])).largest(0)
 
 
 def residuals_in_words(pinn: Pinn, posterior: Posterior) -> str:

@@ -1,5 +1,6 @@
 """How far to trust a band, in plain words, from what can be known about it."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -9,6 +10,7 @@ import numpy as np
 from ..methods.mcmc.diagnostics import MIXED, STUCK
 from ..posterior.gaussian import LEVEL, quantile
 from ..posterior.held_out import HeldOut
+from ..solve.misfit import SOLVED
 from .evaluation import Evaluation
 from .metrics import at_least_rounding, coverage
 from .wording import fixed, metric, significant, split_advice
@@ -87,6 +89,7 @@ class Evidence:
     allowance: float | None = None  # what exact conditions are taken to be known to, if the network does better
     held_out: HeldOut | None = None
     implied: Mapping[str, float] = field(default_factory=dict)  # by field, the error that residuals imply, by its variation
+    missed: float = math.inf  # the largest residual of what holds exactly, in parts of the size of its terms
     unasked: str = ""  # where given values contradict each other, in words
     from_prior: Mapping[str, float] = field(default_factory=dict)  # by unknown, its standard deviation in parts of its prior's
 
@@ -109,7 +112,7 @@ def _judged(evidence: Evidence) -> Verdict:
     if not (np.all(np.isfinite(band.mean)) and np.all(np.isfinite(band.std))):
         return _not_converged(["the band is not finite everywhere"])
     if far := [name for name, error in evidence.implied.items() if error > FAR]:
-        return _not_converged([_far_off(name, evidence.implied[name]) for name in far])
+        return _not_converged([_far_off(name, evidence.implied[name], evidence.missed) for name in far])
     if "doubt" in evidence.diagnostics:  # the method's own
         return _not_converged([evidence.diagnostics["doubt"]])
     if acceptance is not None and (rhat is None or acceptance < STUCK):
@@ -127,10 +130,14 @@ def _judged(evidence: Evidence) -> Verdict:
     return Verdict(TRUSTWORTHY, why) if why else Verdict(NOT_CHECKED, ("there is nothing to compare it with",))
 
 
-def _far_off(name: str, error: float) -> str:
+def _far_off(name: str, error: float, missed: float) -> str:
+    off = f"going by its residuals {name} is off by {significant(error)} of its variation"
+    if missed > SOLVED:
+        return f"{off}, too much to be estimated from them: train the network further, or take a larger one."
     return (
-        f"going by its residuals {name} is off by {significant(error)} of its variation, too much to be estimated from them: "
-        "train the network further, or take a larger one."
+        f"{off}, though no condition is missed by more than {significant(missed)} of its terms: if these leave {name} open, an "
+        "initial value, an initial slope or a boundary value is missing; else the equation makes much of what is left, and the "
+        "network must be trained further, or be larger."
     )
 
 
