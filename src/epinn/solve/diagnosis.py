@@ -21,7 +21,9 @@ from ..problem.student import GAUSSIAN
 LEVEL = 1e-3  # how often sound measurements may be called something else, in all their checks together
 MOST = 0.2  # of the readings may be outliers; if more are far off, it is the noise that is larger
 CLIPPED = 3.0  # robust standard deviations, beyond which a residual has no more part in a pattern
-PARTS = (0.5, 0.7)  # powers of the number of readings: 5 and 10 of 30, for what is slow and for what is narrow
+TURNS = 20  # in which weights and what they lead to find to each other
+SLOW = 0.5
+PARTS = (SLOW, 0.7)  # powers of the number of readings: 5 and 10 of 30, for what is slow and for what is narrow
 FEWEST = 6  # readings in which anything can be seen
 MATERIAL = 1.3  # a scatter that is larger than sigma by less than this factor is let be,
 IDLE = 0.6  # and one that is smaller, if it is more than this part
@@ -90,21 +92,40 @@ def _findings(readings: Readings, level: float) -> Iterator[Finding]:
 def outliers(readings: Readings, level: float) -> Int[np.ndarray, " k"]:
     """The readings that are too far off, the farthest first; none of noise that has heavy tails.
 
-    Where sigma is not known, each is compared with those that are nearer (Rosner's test), so that several do not hide each
-    other; where it is, with the larger of sigma and what most readings scatter, so that too small a sigma makes no outliers.
+    They pull a fit away from the others, so that what most readings follow is taken off first. Each is compared with those that
+    are nearer (Rosner's test), so that several do not hide each other, and with sigma too where that is known.
     """
-    size, number = np.abs(readings.z), len(readings.z)
+    number = len(readings.z)
+    size = np.abs(readings.z - _followed_by_most(readings))
     order = np.argsort(-size)
-    most, found = float(np.median(size)) / MEDIAN, 0
+    found = 0
     for k in range(int(MOST * number) if readings.freedom == GAUSSIAN else 0):
-        largest, left = size[order[k]], number - k - 1
-        others = max(float(np.sqrt(np.mean(size[order[k + 1 :]] ** 2))), 1e-300)
-        rare = (
-            special.ndtr(-largest / max(1.0, min(most, others))) if readings.known else special.stdtr(left, -largest / others)
-        )
+        largest, left = size[order[k]], max(number - k - 1 - int(number**SLOW), 1)
+        others = max(float(np.sqrt(np.sum(size[order[k + 1 :]] ** 2) / left)), 1e-300)
+        rare = max(special.stdtr(left, -largest / others), special.ndtr(-largest) if readings.known else 0.0)
         if 2 * (number - k) * rare < level:
             found = k + 1
     return order[:found]
+
+
+def _followed_by_most(readings: Readings) -> Float[np.ndarray, " n"]:
+    """The slow cosines along all coordinates that most residuals follow, by weights that outliers lose."""
+    z, axes = readings.z, len(readings.coordinates)
+    each = max(int(len(z) ** SLOW) // axes, 1)
+    basis = np.linalg.qr(np.concatenate([_waves(readings, axis, each) for axis in range(axes)], axis=1))[0]
+    smooth = np.zeros(len(z))
+    for _ in range(TURNS):
+        beside = z - smooth
+        weights = 1 / (1 + (beside / max(float(np.median(np.abs(beside))) / MEDIAN, 1e-300)) ** 2) ** 2
+        smooth = basis @ np.linalg.lstsq(basis * weights[:, None] ** 0.5, z * weights**0.5, rcond=None)[0]
+    return smooth
+
+
+def _waves(readings: Readings, axis: int, count: int) -> Float[np.ndarray, "n k"]:
+    """The slowest cosines along a coordinate, by the order of the readings alone."""
+    values, place, counts = np.unique(readings.points[:, axis], return_inverse=True, return_counts=True)
+    along = ((np.cumsum(counts) - counts / 2) / len(readings.z))[place.ravel()]
+    return np.asarray(np.cos(np.pi * np.outer(along, np.arange(min(len(values), count)))))
 
 
 def pattern(readings: Readings, axis: int, part: float) -> tuple[float, Float[np.ndarray, " n"]]:
@@ -116,10 +137,7 @@ def pattern(readings: Readings, axis: int, part: float) -> tuple[float, Float[np
     number = len(readings.z)
     scale = max(float(np.median(np.abs(readings.z))) / MEDIAN, 1e-300)
     clipped = np.clip(readings.z, -CLIPPED * scale, CLIPPED * scale)
-    values, place, counts = np.unique(readings.points[:, axis], return_inverse=True, return_counts=True)
-    along = ((np.cumsum(counts) - counts / 2) / number)[place.ravel()]
-    waves = np.cos(np.pi * np.outer(along, np.arange(min(len(values), int(number**part)))))
-    basis = np.linalg.qr(waves)[0]
+    basis = np.linalg.qr(_waves(readings, axis, int(number**part)))[0]
     smooth, rank = basis @ (basis.T @ clipped), basis.shape[1]
     left = number - rank
     if left < 2:
