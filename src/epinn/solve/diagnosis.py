@@ -199,7 +199,8 @@ def _pattern_in_words(readings: Readings, smooth: Float[np.ndarray, " n"], axis:
     last = int(min(others[others > peak], default=len(order)))
     near = order[first:last]
     same = int(np.sum(np.sign(readings.z[near]) == sign[peak]))
-    where = f"{readings.coordinates[axis]} = {at[order[peak]]:.3g}"
+    name = readings.coordinates[axis]
+    where = f"all along {name}" if len(near) == len(order) else f"near {name} = {at[order[peak]]:.3g}"
     signs = f"{same} of {len(near)} residuals have one sign"
-    said = f"the measurements of {readings.name!r} deny the equation near {where}, where {signs}"
+    said = f"the measurements of {readings.name!r} deny the equation {where}, where {signs}"
     return Finding("pattern", said, "A term that the equation lacks looks like that, or a sensor that drifts.")
