@@ -10,6 +10,7 @@ from epinn.judge.evaluation import Evaluation
 from epinn.judge.verdict import Evidence, Verdict, judge, overall
 from epinn.posterior.held_out import HeldOut
 from epinn.posterior.statistics import Prediction
+from epinn.solve.diagnosis import Finding
 
 N = 200
 
@@ -26,6 +27,16 @@ def held_out(scale, number=40):
 
 
 BLIND = Evidence(seen(truth=False))
+
+
+@pytest.mark.parametrize(
+    ("kind", "word"),
+    [("outliers", "too narrow"), ("pattern", "too narrow"), ("scatter more", "too narrow"), ("scatter less", "too wide")],
+)
+def test_a_band_that_its_measurements_deny_is_not_trustworthy(kind, word):
+    finding = Finding(kind, "3 of 30 readings are outliers", 'Say so with noise="student".')
+    found = judge(dataclasses.replace(BLIND, residuals="small", denied=[finding]))
+    assert found == Verdict(word, (finding.said,), (finding.advice,))
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from ..problem.corners import contradicting_parts, contradictions, in_words
 from ..solve.misfit import Misfit
 from ..solve.pinn import Pinn
 from ..solve.seeds import stack
+from .denial import denied_by
 from .evaluation import Evaluation
 from .reference import allowance
 from .verdict import Evidence, Verdict, judge
@@ -37,6 +38,7 @@ def assess(pinn: Pinn, method: Method, posterior: Posterior, evaluation: Evaluat
             missed=most_missed(pinn) if method.traits.is_linearised else math.inf,
             unasked=where_nothing_is_asked(pinn) if method.traits.uses_base else "",
             from_prior=shares_of_priors(pinn, evaluation) if method.traits.uses_sigma else {},
+            denied=denied_by(informed, posterior) if method.traits.uses_sigma and not method.traits.held_out else (),
             held_out=None if method.traits.held_out else compare_held_out(posterior, informed.data_sigmas),
         )
     )

@@ -10,6 +10,7 @@ import numpy as np
 from ..methods.mcmc.diagnostics import MIXED, STUCK
 from ..posterior.gaussian import LEVEL, quantile
 from ..posterior.held_out import HeldOut
+from ..solve.diagnosis import Finding
 from ..solve.misfit import SOLVED
 from .evaluation import Evaluation
 from .metrics import at_least_rounding, coverage
@@ -88,6 +89,7 @@ class Evidence:
     reference: np.ndarray | None = None  # the spread of its own posterior, linearised, on the same grid
     allowance: float | None = None  # what exact conditions are taken to be known to, if the network does better
     held_out: HeldOut | None = None
+    denied: Sequence[Finding] = ()  # by the measurements that it was trained on
     implied: Mapping[str, float] = field(default_factory=dict)  # by field, the error that residuals imply, by its variation
     missed: float = math.inf  # the largest residual of what holds exactly, in parts of the size of its terms
     unasked: str = ""  # where given values contradict each other, in words
@@ -120,9 +122,11 @@ def _judged(evidence: Evidence) -> Verdict:
     if rhat is not None and not rhat < MIXED:
         return _not_converged([f"R-hat of the field {metric('rhat', rhat)}"])
     checks = [check for check in (_held_out(evidence), _reference(evidence)) if check is not None]
+    denied = [(TOO_WIDE if finding.kind == "scatter less" else TOO_NARROW, finding) for finding in evidence.denied]
     for word in (TOO_NARROW, TOO_WIDE):
-        if wrong := [why for found, why in checks if found == word]:
-            return Verdict(word, tuple(wrong))
+        here = [finding for found, finding in denied if found == word]
+        if wrong := [*(finding.said for finding in here), *(why for found, why in checks if found == word)]:
+            return Verdict(word, tuple(wrong), tuple(dict.fromkeys(finding.advice for finding in here)))
     why = (*_mostly_prior(evidence), *(why for _, why in checks), *_grounds(evidence))
     if evidence.unasked and evidence.held_out is None:  # measurements would have told
         said = f"{evidence.unasked}, and how far that reaches is not in the band"

@@ -83,7 +83,7 @@ class Residuals(eqx.Module):
 
 
 def _each(channel: Channel) -> np.ndarray:
-    return np.broadcast_to(np.asarray(channel.sigma)[:, None], channel.target.shape).ravel()
+    return np.broadcast_to(np.asarray(channel.precision.deviation)[:, None], channel.target.shape).ravel()
 
 
 def _sigma(channel: Channel, noise: Mapping[str, float]) -> float:

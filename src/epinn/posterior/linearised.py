@@ -11,6 +11,9 @@ Where nothing is noisy, the error of the network itself is all that there is. Wh
 part of its error lies outside what its parameters can do; `own_error` estimates it in a larger space. The draws then have this
 error added, and their spread is made as large as it: what is left to them is to say that it may be elsewhere.
 
+Student's t noise is replaced by the Gaussian noise that says the same around what the trained network leaves of each reading
+(`Channel.gaussian_at`).
+
 A network whose parameters are too many for a Jacobian is taken as it is. What may be added to it is then a sum of random units
 on its features, as many as a matrix can hold: time and memory do not grow with the network.
 """
@@ -37,6 +40,7 @@ from ..problem.problem import Problem
 from ..solve.double import cast_like, in_double
 from ..solve.error_equation import probes_of
 from ..solve.implied import moves_of_fields
+from ..solve.misfit import left_by
 from ..solve.optimise.objective import PinnObjective
 from ..solve.optimise.smaller_space import DENSE, Regular, is_dense
 from ..solve.optimise.whitened import Prior, System
@@ -126,7 +130,9 @@ def posterior_changes(
     """What `draw` makes of the Jacobian of each PINN, and the seconds it took."""
     started = time.perf_counter()
     pinns = _of_few_parameters(pinns, keys)
-    told = [_before_its_stage(pinn) if own_error else pinn.channels for pinn in pinns]
+    if any(not pinn.has_seen_all and not all(c.precision.is_gaussian for c in pinn.channels) for pinn in pinns):
+        raise InputError('measurements with noise="student" belong to a network that was fitted to them: fit it anew.')
+    told = [_gaussian(_before_its_stage(pinn) if own_error else pinn.channels, pinn.solution) for pinn in pinns]
     solution, channels = stack([pinn.solution for pinn in pinns]), tuple(stack(told))
     rows = sum(channel.target[0].size for channel in channels)
     parameters, rest = trainable(solution)
@@ -162,6 +168,13 @@ def _before_its_stage(pinn: Pinn) -> tuple[Channel, ...]:
     if stage is None:
         return pinn.channels
     return tuple(c.with_sigma(c.sigma / jnp.maximum(stage.left, LEAST)) for c in pinn.channels)
+
+
+def _gaussian(channels: tuple[Channel, ...], solution: Solution) -> tuple[Channel, ...]:
+    """The channels with Gaussian noise, the same around a solution."""
+    others = tuple(c for c in channels if not c.precision.is_gaussian)
+    found = dict(zip([c.name for c in others], left_by(solution, others), strict=True)) if others else {}
+    return tuple(c.gaussian_at(found[c.name]) if c.name in found else c for c in channels)
 
 
 def _beside(changes: Changes, error: OwnError, amplitudes: Float[Array, " n"]) -> Changes:

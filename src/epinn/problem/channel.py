@@ -21,6 +21,7 @@ from ..derivatives.operator import Operator
 from ..derivatives.units import Units
 from .average import Average
 from .precision import KnownNoise, Precision, UnknownNoise
+from .student import curvature, root, weight
 
 Kind = Literal["equation", "boundary", "initial", "data", "constraint"]
 
@@ -96,18 +97,31 @@ class Channel(eqx.Module):
     def disturbed(self, sigma: float, key: PRNGKeyArray) -> "Channel":
         """This channel with known noise on its targets, on top of what they had if that is known too."""
         noise = sigma * jax.random.normal(key, self.target.shape, self.target.dtype)
-        before = self.sigma if isinstance(self.precision, KnownNoise) else 0.0
+        before = self.precision.deviation if isinstance(self.precision, KnownNoise) else 0.0
         known = KnownNoise(jnp.sqrt(jnp.full_like(self.sigma, sigma) ** 2 + before**2))
         return dataclasses.replace(self, target=self.target + noise, precision=known, target_moves=False)
 
     def perturbed(self, key: PRNGKeyArray) -> "Channel":
         """This channel as it might have come out in a repetition: noise of its own size on its targets."""
-        noise = self.sigma[:, None] * jax.random.normal(key, self.target.shape, self.target.dtype)
-        return dataclasses.replace(self, target=self.target + noise, precision=self.precision.settled(), target_moves=False)
+        shape, dtype, freedom = self.target.shape, self.target.dtype, self.precision.freedom
+        gaussian = self.precision.is_gaussian
+        drawn = jax.random.normal(key, shape, dtype) if gaussian else jax.random.t(key, freedom, shape, dtype)
+        target = self.target + self.sigma[:, None] * drawn
+        return dataclasses.replace(self, target=target, precision=self.precision.settled(), target_moves=False)
+
+    def gaussian_at(self, residual: Float[Array, "n k"]) -> "Channel":
+        """The channel with Gaussian noise that says the same around a residual: its log-likelihood has the same slope there,
+        and as much curvature as the reading has information."""
+        if self.precision.is_gaussian:
+            return self
+        z, freedom = residual * self.whitening[:, None], self.precision.freedom
+        known = jnp.min(curvature(z, freedom), axis=1)  # components of one reading have one sigma: the least informed decides
+        moved = self.target + (1 - weight(z, freedom) / known[:, None]) * residual
+        return dataclasses.replace(self, target=moved, precision=KnownNoise(self.sigma / jnp.sqrt(known)), target_moves=False)
 
     @property
     def sigma(self) -> Float[Array, "*seeds #n"]:
-        """The standard deviation that a likelihood takes."""
+        """The scale that a likelihood takes."""
         return self.precision.sigma
 
     def with_sigma(self, sigma: Float[Array, "..."] | float) -> "Channel":
@@ -127,8 +141,12 @@ class Channel(eqx.Module):
 
     @property
     def whitening(self) -> Float[Array, " n"]:
-        """What makes a residual one of unit variance: 1 / sigma. Loss weights have no part in it."""
+        """What makes a residual one in units of its noise: 1 / sigma. Loss weights have no part in it."""
         return jnp.broadcast_to(1 / self.sigma, self.points.shape[:1])
+
+    def whitened(self, residual: Float[Array, "... n k"]) -> Float[Array, "... n k"]:
+        """Residuals whose squares are -2 log likelihood, up to a constant."""
+        return root(residual * self.whitening[:, None], self.precision.freedom)
 
     def apart(self) -> "Channel":
         """One channel for each point, stacked: what `vmap` needs to look at the points one by one."""
@@ -232,9 +250,10 @@ def log_likelihood(
     total = jnp.zeros(())
     for channel, row in zip(channels, rows, strict=True):
         if log_sigma and channel.name in log_sigma:
-            total += -0.5 * jnp.sum(row**2) * jnp.exp(-2 * log_sigma[channel.name]) - row.size * log_sigma[channel.name]
+            informed = channel.with_sigma(jnp.exp(log_sigma[channel.name]))
+            total += -0.5 * jnp.sum(informed.whitened(row) ** 2) - row.size * log_sigma[channel.name]
         else:
-            total += -0.5 * jnp.sum((row / channel.sigma[:, None]) ** 2)
+            total += -0.5 * jnp.sum(channel.whitened(row) ** 2)
     return total
 
 

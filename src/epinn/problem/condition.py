@@ -12,7 +12,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from ..arguments import number, text
 from ..derivatives.operator import Operator, at_points
-from ..errors import InputError, shown
+from ..errors import InputError, shown, unknown_name
 from .average import Average
 from .channel import Channel, Kind
 from .checks import as_numbers, check_finite, check_function, per_point_values
@@ -21,6 +21,7 @@ from .domain import Face
 from .operators import Derivatives, Flux, Traces
 from .precision import Exact, KnownNoise, Precision, UnknownNoise
 from .region import Domain, Part
+from .student import NOISES
 
 HIGHEST_ORDER = 6  # of the derivative that a condition is about: each takes as much work as all before it
 LOOKED_AT = 33**2  # points of a face, at which a given function is looked at beforehand
@@ -155,6 +156,7 @@ def _rows(target: Any, domain: Domain, points: Array, size: int, label: str, fac
 def _precision(condition: Condition, n: int) -> Precision:
     """What the condition says about the precision of its `n` targets, checked."""
     label, sigma, tolerance = condition.label, condition.sigma, condition.tolerance
+    freedom = _freedom(condition)
     if tolerance is not None and not tolerance > 0:
         raise InputError(f"the tolerance of {label} must be positive, not {shown(tolerance)}.")
     if sigma is None:
@@ -162,8 +164,21 @@ def _precision(condition: Condition, n: int) -> Precision:
     if isinstance(sigma, str):
         if sigma != "unknown":
             raise InputError(f"sigma of {label} must be a number, one per point, 'unknown' or None, not {shown(sigma)}.")
-        return UnknownNoise.unseen()
+        return UnknownNoise.unseen(freedom)
     array = as_numbers(sigma, f"sigma of {label}")
     if not np.all(array > 0) or not np.all(np.isfinite(array)):
         raise InputError(f"sigma of {label} must be positive; use None for values that are exact.")
-    return KnownNoise(jnp.full(1, float(array)) if array.ndim == 0 else per_point_values(array, n, f"sigma of {label}"))
+    each = jnp.full(1, float(array)) if array.ndim == 0 else per_point_values(array, n, f"sigma of {label}")
+    return KnownNoise(each, freedom)
+
+
+def _freedom(condition: Condition) -> float:
+    """The degrees of freedom of the noise: measurements may say that it is Student's."""
+    noise = getattr(condition, "noise", "gaussian")
+    if not isinstance(noise, str) or noise not in NOISES:
+        raise unknown_name(f"noise of {condition.label}", str(noise), NOISES)
+    if noise != "gaussian" and condition.sigma is None:
+        raise InputError(
+            f"{condition.label} has no sigma, so that it is exact and has no noise; say sigma='unknown', or a number."
+        )
+    return NOISES[noise]

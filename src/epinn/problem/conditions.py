@@ -113,7 +113,8 @@ class Initial(Condition):
 class Data(Condition):
     """Measurements of a field, or of any `operator` of it, at points: `Data(x, u, sigma=0.1)`.
 
-    A sigma that is not said is unknown. Measurements that are `held_out` are not trained on: they judge the band. `over` makes
+    A sigma that is not said is unknown. `noise="student"` is noise with heavy tails, of which some readings may be far off;
+    sigma is then its scale. Measurements that are `held_out` are not trained on: they judge the band. `over` makes
     them averages: `{"t": 5.0}` over as much around each point, `{"t": (-5.0, 0.0)}` over what came before it. Where the
     columns of the points are not in the order of the box, `coordinates` says which is which. `from_file` reads all of it from
     a file; `lines` are then those of the file, which messages name.
@@ -123,6 +124,7 @@ class Data(Condition):
     points: Any
     values: Any
     sigma: Sigma = field(default="unknown", kw_only=True)
+    noise: str = field(default="gaussian", kw_only=True)
     held_out: bool = field(default=False, kw_only=True)
     coordinates: Sequence[str] | None = field(default=None, kw_only=True)
     lines: Any = field(default=None, kw_only=True)
@@ -154,7 +156,7 @@ class Data(Condition):
         `sigma` is a column, or a number in the units of the problem; without it the noise is unknown. `units` says what the
         problem wants, `{"x": "m", "T": "K"}`; what a column has is in its header, `T [degC]`, or said: `{"x": ("mm", "m")}`.
         Rows with missing values, and exact copies of others, are left out with an `EpinnWarning`. `sheet` is one of Excel's.
-        All else is as for `Data`: `field`, `operator`, `over`, `name`, `held_out`.
+        All else is as for `Data`: `noise`, `field`, `operator`, `over`, `name`, `held_out`.
         """
         known = {f.name for f in dataclasses.fields(cls)} - {"points", "values", "lines"}
         for name in options:
@@ -165,8 +167,8 @@ class Data(Condition):
             file, coordinates=coordinates, value=value, sigma=column, units=units, sheet=sheet, keep_copies=keep_copies
         )
         warn(found.notes)
-        noise = ("unknown" if sigma is None else sigma) if found.sigma is None else found.sigma
-        return cls(found.points, found.values, sigma=noise, coordinates=found.coordinates, lines=found.lines, **options)
+        own = ("unknown" if sigma is None else sigma) if found.sigma is None else found.sigma
+        return cls(found.points, found.values, sigma=own, coordinates=found.coordinates, lines=found.lines, **options)
 
     @property
     def what(self) -> str:

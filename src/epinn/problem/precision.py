@@ -1,7 +1,8 @@
 """How precisely the targets of a condition are known: exactly, with noise of known size, or with noise of unknown size.
 
-Each case has a `sigma`, the standard deviation that a likelihood takes: one number, or one per point. A sigma that is
-not settled yet is estimated from what a solution leaves over (`solve/noise.py`).
+Each case has a `sigma`, the scale that a likelihood takes: one number, or one per point. It is the standard deviation of
+Gaussian noise; that of Student's t is larger. A sigma that is not settled yet is estimated from what a solution leaves over
+(`solve/noise.py`).
 """
 
 import dataclasses
@@ -12,6 +13,8 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from .student import GAUSSIAN, deviation
+
 Label = Literal["exact", "known", "unknown"]
 
 TOLERANCE = 0.01  # sigma of an exact condition, and of unknown noise, before anything is known about a solution
@@ -21,6 +24,7 @@ class Precision(eqx.Module):
     """One of `Exact`, `KnownNoise` and `UnknownNoise`."""
 
     sigma: eqx.AbstractVar[Float[Array, "*seeds #n"]]
+    freedom: eqx.AbstractVar[float]  # degrees of freedom of the noise, infinite if it is Gaussian
 
     @property
     @abstractmethod
@@ -41,6 +45,20 @@ class Precision(eqx.Module):
     def settled(self) -> "Precision":
         """The same case with sigma used as it is."""
 
+    @property
+    def is_gaussian(self) -> bool:
+        return self.freedom == GAUSSIAN
+
+    @property
+    def deviation(self) -> Float[Array, "*seeds #n"]:
+        """The standard deviation of the noise."""
+        return self.sigma * deviation(self.freedom)
+
+    @property
+    def distribution(self) -> str:
+        """What is to be said of noise that is not Gaussian, after its sigma or where that is from."""
+        return "" if self.is_gaussian else ", Student's t"
+
     def with_sigma(self, sigma: Float[Array, "..."] | float) -> "Precision":
         """The same case with another sigma, in the shape of this one."""
         return dataclasses.replace(self, sigma=jnp.broadcast_to(jnp.asarray(sigma, self.sigma.dtype), self.sigma.shape))
@@ -55,7 +73,8 @@ class Exact(Precision):
     """The condition holds exactly; sigma is a numerical tolerance, `given` or what the network reaches."""
 
     sigma: Float[Array, "*seeds #n"]
-    given: bool = eqx.field(static=True)
+    freedom: float = eqx.field(static=True, default=GAUSSIAN)
+    given: bool = eqx.field(static=True, default=False)
 
     @classmethod
     def up_to(cls, tolerance: float | None) -> "Exact":
@@ -80,9 +99,10 @@ class Exact(Precision):
 
 @final
 class KnownNoise(Precision):
-    """The targets have Gaussian noise of this standard deviation."""
+    """The targets have noise of this size."""
 
     sigma: Float[Array, "*seeds #n"]
+    freedom: float = eqx.field(static=True, default=GAUSSIAN)
 
     @property
     def label(self) -> Label:
@@ -90,7 +110,7 @@ class KnownNoise(Precision):
 
     @property
     def origin(self) -> str:
-        return "given by the user"
+        return f"given by the user{self.distribution}"
 
     @property
     def is_settled(self) -> bool:
@@ -102,15 +122,16 @@ class KnownNoise(Precision):
 
 @final
 class UnknownNoise(Precision):
-    """The targets have Gaussian noise of a size to be inferred; sigma is the estimate so far, `final` if it is to stay."""
+    """The targets have noise of a size to be inferred; sigma is the estimate so far, `final` if it is to stay."""
 
     sigma: Float[Array, "*seeds #n"]
+    freedom: float = eqx.field(static=True, default=GAUSSIAN)
     final: bool = eqx.field(static=True, default=False)
 
     @classmethod
-    def unseen(cls) -> "UnknownNoise":
-        """Noise about which nothing is known yet."""
-        return cls(jnp.full(1, TOLERANCE))
+    def unseen(cls, freedom: float = GAUSSIAN) -> "UnknownNoise":
+        """Noise about whose size nothing is known yet."""
+        return cls(jnp.full(1, TOLERANCE), freedom)
 
     @property
     def label(self) -> Label:
@@ -118,7 +139,7 @@ class UnknownNoise(Precision):
 
     @property
     def origin(self) -> str:
-        return "inferred"
+        return f"inferred{self.distribution}"
 
     @property
     def is_settled(self) -> bool:

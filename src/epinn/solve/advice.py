@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array
 
 from ..derivatives.network import Solution
 from ..problem.channel import Channel, residuals
@@ -12,6 +13,7 @@ from ..problem.domain import Box
 from ..problem.precision import Exact
 from ..problem.problem import Problem
 from ..problem.region import Domain
+from .diagnosis import Readings, diagnose
 from .misfit import LOST, NOT_FOUND, SOLVED, Misfit
 
 FEW = 0.05  # of the points,
@@ -36,7 +38,8 @@ def cures(
 ) -> list[str]:
     """The most likely cause for each condition that is far from being met, and its cure: of one seed, at fresh points.
 
-    `longer` says how to fit for longer, where the fit was still getting better when it had to end.
+    `longer` says how to fit for longer, where the fit was still getting better when it had to end. Outliers are no reason to
+    fit again: it met whatever can be met, and the verdict on a band names them.
     """
     rows = residuals(channels, solution)
     exact_hold = left.largest(seed) <= SOLVED
@@ -48,10 +51,7 @@ def cures(
         if longer and (exact_hold or not place):
             found.append(f"{LOST}. It was still getting better when its steps were used up: take more, {longer}.")
         elif not is_exact and exact_hold:
-            found.append(
-                f"{LOST}. All else holds, so the measurements contradict the equations: look at sigma, at units and signs, and "
-                f"for outliers{f' near {place}' if place else ''}."
-            )
+            found.append(_of_measurements(channel, row, solution, problem, place))
         elif channel.kind == "equation" and (jump := _jump(channel, solution, problem.domain)):
             found.append(
                 f"{LOST}. A coefficient or a source jumps at {jump}, where a smooth network cannot bend: "
@@ -73,6 +73,19 @@ def cures(
         else:
             found.append(f"{NOT_FOUND}{doubt}")
     return found
+
+
+def _of_measurements(channel: Channel, row: Array, solution: Solution, problem: Problem, place: str) -> str:
+    """Why measurements are missed although all else holds; nothing if it is because of outliers."""
+    points = solution.outside(channel.points)
+    for finding in diagnose([Readings.of(channel, row, points, problem.domain.coordinates)]):
+        if finding.kind == "outliers":
+            return ""
+        return f"all else holds, and {finding.said}. {finding.advice} Wrong units or signs do so too."
+    return (
+        f"{LOST}. All else holds, so the measurements contradict the equations: look at sigma, at units and signs, and "
+        f"for outliers{f' near {place}' if place else ''}."
+    )
 
 
 def _place(points: np.ndarray, squares: np.ndarray, domain: Domain) -> str:

@@ -9,8 +9,9 @@ from jaxtyping import Array, Bool, Float
 
 from ..derivatives.jet import Jet
 from ..derivatives.network import Solution
-from ..problem.channel import Channel, compare, push
+from ..problem.channel import Channel, compare, push, residuals
 from ..problem.precision import Exact, KnownNoise, UnknownNoise
+from ..problem.student import mean_square_of_root
 from .double import in_its_precision
 from .optimise.objective import Residuals
 from .seeds import over_seeds
@@ -93,7 +94,8 @@ class Misfit(eqx.Module):
     ) -> list[str]:
         """A sentence with some advice for each condition that a seed is far from meeting.
 
-        The channels have a leading seed axis. Advice that takes some looking is found when it is needed, one for each channel.
+        The channels have a leading seed axis. Advice that takes some looking is found when it is needed, one for each channel;
+        none where nothing is wrong with the fit.
         """
         unmet = self._unmet(seed, channels)
         each = [advice] * len(channels) if isinstance(advice, str) else advice() if any(unmet) else []
@@ -101,7 +103,7 @@ class Misfit(eqx.Module):
             f"the residuals of {channel.name!r} (rms {self.rms[seed, i] * _size(channel, seed):.2g}) are far above its "
             f"{_noise(channel)} ({self.allowed[seed, i] * _size(channel, seed):.2g}): {each[i]}"
             for i, channel in enumerate(channels)
-            if unmet[i]
+            if unmet[i] and each[i]
         ]
 
     def _unmet(self, seed: int, channels: Sequence[Channel]) -> list[bool]:
@@ -138,13 +140,25 @@ def _root_mean_squares(channels: tuple[Channel, ...], solution: Solution) -> tup
     def one(channels: tuple[Channel, ...], solution: Solution) -> tuple[Array, Array, Array]:
         jets = push(channels, solution.network)
         rows, nothing = compare(channels, jets, solution), residuals_of_zero(channels, jets, solution)
-        # where sigma differs between the points, residuals count in its units, and then as if it were its mean
+        # where sigma differs between the points, residuals count in its units, and then as if it were its mean; where noise has
+        # heavy tails, as far as they are unlikely
         mean = [jnp.sqrt(jnp.mean(c.sigma**2)) for c in channels]
-        even = [m / c.sigma[:, None] for m, c in zip(mean, channels, strict=True)]
-        rows, nothing = ([row * e for row, e in zip(part, even, strict=True)] for part in (rows, nothing))
+        nothing = [row * m * c.whitening[:, None] for row, m, c in zip(nothing, mean, channels, strict=True)]
+        unit = [m / jnp.sqrt(mean_square_of_root(c.precision.freedom)) for m, c in zip(mean, channels, strict=True)]
+        rows = [c.whitened(row) * u for row, u, c in zip(rows, unit, channels, strict=True)]
         return _roots(rows), at_most_their_size(_roots(nothing), channels), jnp.stack(mean)
 
     return over_seeds(one, channels, solution)
+
+
+def left_by(solution: Solution, channels: Sequence[Channel]) -> Residuals:
+    """What a solution leaves of some channels, without a seed axis."""
+    return in_its_precision(_left_by, solution, tuple(channels))
+
+
+@eqx.filter_jit
+def _left_by(solution: Solution, channels: tuple[Channel, ...]) -> Residuals:
+    return residuals(channels, solution)
 
 
 def residuals_of_zero(channels: Sequence[Channel], jets: Sequence[Jet], solution: Solution) -> Residuals:

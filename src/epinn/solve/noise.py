@@ -2,7 +2,8 @@
 
 The tolerance of an exact condition is the residual of this network at points that it was not trained on. Unknown noise of
 measurements is what maximises the evidence (MacKay's rule): the sum of squared residuals over the number of readings that the
-fit has not used up. A fit uses up as many readings of a channel as the sum of their leverages.
+fit has not used up. A fit uses up as many readings of a channel as the sum of their leverages. Readings with Student's t noise
+count in that sum by their weights, which depend on sigma in turn.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,6 +19,7 @@ from jaxtyping import Array, Float
 from ..derivatives.network import Solution, trainable
 from ..problem.channel import Channel, push, residuals
 from ..problem.precision import TOLERANCE, UnknownNoise
+from ..problem.student import weight
 from .double import in_double
 from .misfit import at_most_their_size, residuals_of_zero
 from .optimise.objective import Objective
@@ -27,6 +29,7 @@ from .seeds import one_of, over_seeds
 
 FIRST = 0.1  # unknown noise before the first fit, in parts of the targets' size: most of them is still to be explained
 LEAST = 1e-6  # least tolerance, in parts of the residual of u = 0: nothing is more exact in single precision
+TURNS = 50  # in which weights and sigma find to each other: each halves what is missing, or does better
 UNUSED = 0.1  # least share of the readings that a fit is taken to leave unused
 
 
@@ -44,6 +47,15 @@ def first_guess(channels: tuple[Channel, ...], solution: Solution) -> tuple[Chan
         )
 
     return over_seeds(one, channels, solution)
+
+
+def broad(channels: tuple[Channel, ...]) -> tuple[Channel, ...]:
+    """The channels with Student's t noise at least as large as a first guess of unknown noise: to a narrow one, whatever a fit
+    has not yet found is an outlier. All arrays have a leading seed axis."""
+    return tuple(
+        c if c.precision.is_gaussian else c.with_sigma(jnp.maximum(c.sigma, FIRST * jnp.std(c.target, axis=(1, 2))[:, None]))
+        for c in channels
+    )
 
 
 def _guess(channel: Channel, size: Float[Array, ""]) -> Channel:
@@ -92,7 +104,15 @@ def _estimated(
 
 def _from_readings(channel: Channel, row: Float[Array, "n k"], used: Float[Array, ""]) -> Channel:
     left = jnp.maximum(row.size - used, UNUSED * row.size)
-    return channel.with_sigma(jnp.sqrt(jnp.sum(row**2) / left) + 1e-5 * _size_of_target(channel) + 1e-12)
+    least = 1e-5 * _size_of_target(channel) + 1e-12
+
+    def estimate(sigma: Float[Array, ""]) -> Float[Array, ""]:
+        return jnp.sqrt(jnp.sum(weight(row / sigma, channel.precision.freedom) * row**2) / left) + least
+
+    sigma = jnp.sqrt(jnp.sum(row**2) / left) + least
+    if not channel.precision.is_gaussian:
+        sigma = jax.lax.fori_loop(0, TURNS, lambda _, before: estimate(before), sigma)
+    return channel.with_sigma(sigma)
 
 
 def _size_of_target(channel: Channel) -> Float[Array, ""]:

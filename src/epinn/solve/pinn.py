@@ -19,6 +19,7 @@ from ..problem.lift import Lift
 from ..problem.precision import Exact
 from ..problem.problem import Problem
 from ..problem.scales import Scales
+from ..problem.student import deviation
 from .config import Base
 from .double import in_its_precision
 from .noise import estimate_sigma
@@ -117,8 +118,13 @@ class Pinn:
 
     @property
     def data_sigmas(self) -> dict[str, float]:
-        """The noise of the measurements, given or estimated, by channel: root mean squares over their points."""
-        return {c.name: float(np.sqrt(np.mean(c.sigma_outside**2))) for c in self.channels if c.kind == "data"}
+        """The standard deviation of the measurements' noise, given or estimated, by channel: root mean squares over their
+        points."""
+        return {
+            c.name: deviation(c.precision.freedom) * float(np.sqrt(np.mean(c.sigma_outside**2)))
+            for c in self.channels
+            if c.kind == "data"
+        }
 
     @property
     def field_noise(self) -> dict[str, float]:

@@ -12,14 +12,15 @@ from jaxtyping import Array, Bool, Float
 
 from ..derivatives.network import Solution, trainable
 from ..problem.channel import Channel
-from ..problem.precision import Exact, UnknownNoise
+from ..problem.precision import Exact, KnownNoise, Precision, UnknownNoise
 from .misfit import Misfit
-from .noise import estimate_sigma, first_guess
+from .noise import broad, estimate_sigma, first_guess
 from .optimise.gauss_newton import gauss_newton
 from .optimise.objective import Outcome, PinnObjective
 from .task import Task
 
 ROUNDS = {UnknownNoise: 4, Exact: 2}  # sigma that nobody gave is estimated from what a fit leaves over, the fit repeated
+AGAIN = 2  # with noise of known size that was broad at first
 LOOSE = (100.0, 10.0)  # times its tolerance an exact condition may be missed at first, where measurements come first
 BRIEFLY = 1 / 6  # of all steps, for each of these
 PAID = 0.05  # squared residuals in units of the tolerance that a compromise may cost: the measurements gain as little by it
@@ -35,9 +36,10 @@ def in_rounds(task: Task, solution: Solution) -> tuple[list[Outcome], Solution, 
 
     In further attempts the measurements count more than the equations at first: from where these are met, there may be no way
     to those. The prior waits until they are tight: beside loose ones it would make all weights zero, a point that nothing leads
-    away from. Returns how the rounds went, the solution, and the channels with the sigma to go on with.
+    away from. Student's t noise is broad in the first round. Returns how the rounds went, the solution, and the channels with
+    the sigma to go on with.
     """
-    settling, outcomes = _tighter(first_guess(task.channels, solution), task.tightness), []
+    settling, outcomes = broad(_tighter(first_guess(task.channels, solution), task.tightness)), []
     rounds = number_of_rounds(task.channels) if task.base.newton else 0
     anew = task.attempt and not task.goes_on
     for looseness in LOOSE if anew and rounds and is_noisy(task.channels) else ():
@@ -47,7 +49,7 @@ def in_rounds(task: Task, solution: Solution) -> tuple[list[Outcome], Solution, 
         outcomes.append(outcome)
     for i in range(rounds):
         stage = f"newton {i + 1}" if rounds > 1 else "newton"
-        found = estimate_sigma(settling, task.elsewhere, solution, PinnObjective, task.prior) if i > 0 else settling
+        found = _estimated(task, settling, solution) if i > 0 else settling
         if i == 1:
             more, solution, settling = _tightened(task, settling, found, solution, stage, is_last=rounds == 2)
             outcomes += more
@@ -55,8 +57,13 @@ def in_rounds(task: Task, solution: Solution) -> tuple[list[Outcome], Solution, 
         settling = _with_tolerances(settling, found)
         outcome, solution = _gauss_newton(task, settling, solution, stage, is_last=i == rounds - 1)
         outcomes.append(outcome)
-    left = estimate_sigma(settling, task.elsewhere, solution, PinnObjective, task.prior)
-    return outcomes, solution, _final(settling, left, rounds)
+    return outcomes, solution, _final(settling, _estimated(task, settling, solution), rounds)
+
+
+def _estimated(task: Task, channels: tuple[Channel, ...], solution: Solution) -> tuple[Channel, ...]:
+    """The channels with sigma as the problem gives it, or else as a fit with `channels` leaves over."""
+    found = estimate_sigma(channels, task.elsewhere, solution, PinnObjective, task.prior)
+    return tuple(own if isinstance(own.precision, KnownNoise) else new for own, new in zip(task.channels, found, strict=True))
 
 
 def _tighter(channels: tuple[Channel, ...], factor: float) -> tuple[Channel, ...]:
@@ -91,7 +98,13 @@ def number_of_rounds(channels: Sequence[Channel]) -> int:
     """How often Gauss-Newton runs. Without noise the solution is the same whatever the tolerance is."""
     if not is_noisy(channels):
         return 1
-    return max(1 if c.precision.is_settled else ROUNDS[type(c.precision)] for c in channels)
+    return max(_rounds(c.precision) for c in channels)
+
+
+def _rounds(precision: Precision) -> int:
+    if precision.is_settled:
+        return 1 if precision.is_gaussian else AGAIN
+    return ROUNDS[type(precision)]
 
 
 def _tightened(

@@ -85,9 +85,10 @@ def _precision(channel: Channel) -> str:
     if isinstance(precision, Exact):
         return f"exact up to {significant(float(precision.sigma[0]))}" if precision.given else "exact"
     if isinstance(precision, UnknownNoise):
-        return "noise unknown, to be inferred"
+        return f"noise unknown, to be inferred{precision.distribution}"
     low, high = float(np.min(precision.sigma)), float(np.max(precision.sigma))
-    return f"sigma {significant(low)}" + ("" if low == high else f" to {significant(high)}")
+    spread = "" if low == high else f" to {significant(high)}"
+    return f"sigma {significant(low)}{spread}{precision.distribution}"
 
 
 def _in_words(condition: Condition, problem: Problem, channel: Channel) -> str:

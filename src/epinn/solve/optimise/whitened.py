@@ -13,6 +13,7 @@ from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float, Key
 
 from ...problem.channel import Channel, mean_square
+from ...problem.student import slope
 from ..seeds import unraveller
 from .objective import Objective, Residuals
 
@@ -59,9 +60,9 @@ class System(eqx.Module):
         return unraveller(self.like)(parameters * self._width)
 
     def rows(self, parameters: Float[Array, " p"]) -> Float[Array, " m"]:
-        """The whitened residuals r / sigma of all channels."""
+        """The whitened residuals of all channels: r / sigma, or what takes its place (`Channel.whitened`)."""
         found = self._residuals(parameters, self.channels)
-        return jnp.concatenate([(row * c.whitening[:, None]).ravel() for c, row in zip(self.channels, found, strict=True)])
+        return jnp.concatenate([c.whitened(row).ravel() for c, row in zip(self.channels, found, strict=True)])
 
     def jacobian(self, parameters: Float[Array, " p"]) -> Float[Array, "m p"]:
         """The derivatives of the rows, point by point: a row depends on one point, so that it costs one and not all of them."""
@@ -74,6 +75,9 @@ class System(eqx.Module):
             part = jax.vmap(jax.jacrev(at_point), in_axes=(None, 0))(parameters, channel.apart())  # n, ..., k, p
             part = part - jnp.mean(part, axis=0) if channel.centred else part
             part = jnp.moveaxis(part * channel.whitening.reshape(-1, *[1] * (part.ndim - 1)), 0, -3)
+            if not channel.precision.is_gaussian:
+                z = self._residuals(parameters, (channel,))[0] * channel.whitening[:, None]
+                part = part * slope(z, channel.precision.freedom)[..., None]
             parts.append(part.reshape(-1, part.shape[-1]))
         return jnp.concatenate(parts)
 

@@ -105,6 +105,7 @@ expression = "u.x * K"
 value = "flux"
 columns = { x = [0.1, 0.2], t = [1, 2], flux = [3, 4], s = [0.1, 0.2] }
 sigma = "s"
+noise = "student"
 held_out = true
 [exact]
 u = "sin(pi * x) * cos(pi * t)"
@@ -186,6 +187,7 @@ def test_everything_that_a_problem_can_have(read):
     assert [c.kind for c in problem.extra] == ["constraint"]
     (held_out,) = problem.held_out()
     assert np.allclose(held_out.sigma, [0.1, 0.2])
+    assert not held_out.precision.is_gaussian
     assert np.allclose(held_out.points, [[0.1, 1], [0.2, 2]])
     assert np.allclose(problem.exact_at(np.array([[0.5, 0.0]])), [[1.0, np.exp(0.5), 1.0]])
     assert problem.points == epinn.Points(64, 16)

@@ -31,6 +31,7 @@ def read_data(reader: Reader, content: Any, place: str, folder: Path) -> Data:
         "field": table.take("field", reader.field),
         "operator": table.take("expression", reader.measured),
         "over": table.take("over", lambda given: _windows(given, table)),
+        "noise": table.take("noise", text, "gaussian"),
         "held_out": table.take("held_out", flag, False),
         "name": table.take("name", text, ""),
     }
@@ -73,8 +74,8 @@ def _from_columns(
         return columns[name]
 
     points = np.stack([column(name) for name in of.values()], axis=1)
-    noise = column(sigma) if isinstance(sigma, str) and sigma != UNKNOWN else sigma
-    return Data(points, column(value), sigma=noise, **options)
+    own = column(sigma) if isinstance(sigma, str) and sigma != UNKNOWN else sigma
+    return Data(points, column(value), sigma=own, **options)
 
 
 def _columns(value: Any, table: Table) -> dict[str, np.ndarray]:
