@@ -16,7 +16,7 @@ from pathlib import Path
 
 FIRST_STEPS = """
 import os, sys
-from epinn.app.commands.experiment import keep_compiled_programs
+from epinn.derivatives.program_cache import keep_compiled_programs
 from epinn.progress import Progress
 
 class Leave(Progress):

@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import PRNGKeyArray
 
 from ..derivatives.network import Solution
+from ..derivatives.program_cache import keep_compiled_programs
 from ..problem.channel import Channel
 from ..problem.precision import Exact
 from ..problem.problem import Problem, as_key
@@ -46,6 +47,7 @@ def fit_seeds(
 
     A seed that diverges says so in `failure`; the others go on.
     """
+    keep_compiled_programs()
     problem, report = problems[0], progress or Progress()
     for other in problems[1:]:
         check_same_equations(problem, other)

@@ -5,6 +5,7 @@ from typing import Any
 
 from jaxtyping import PRNGKeyArray
 
+from ...derivatives.program_cache import keep_compiled_programs
 from ...errors import warn
 from ...methods import configured
 from ...methods.attach import attach_prepared, corrected, prepared
@@ -43,6 +44,7 @@ def attach(
     added to it first, where all conditions are exact and that leaves next to nothing of them (a second stage, see `Base`).
     What makes the band less trustworthy is in its `warnings`, and an `EpinnWarning` each.
     """
+    keep_compiled_programs()
     chosen = configured(method, settings)
     pinn = prepared(
         model,

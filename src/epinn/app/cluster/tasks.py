@@ -10,8 +10,8 @@ from concurrent.futures import BrokenExecutor, CancelledError, Executor, as_comp
 from typing import Any, TypeVar
 
 from ... import __version__
+from ...derivatives.program_cache import keep_compiled_programs
 from ...errors import EpinnError, InputError
-from ..program_cache import keep_compiled_programs
 
 T = TypeVar("T")
 R = TypeVar("R")

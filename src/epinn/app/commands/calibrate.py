@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..program_cache import keep_compiled_programs
+from ...derivatives.program_cache import keep_compiled_programs
 from .experiment import going_on_with, plan_of, workers_of
 from .options import Cluster, Problem, Request, shared_options
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 
+from ...derivatives.program_cache import keep_compiled_programs
 from ...errors import InputError
-from ..program_cache import keep_compiled_programs
 from .options import Request
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from ..program_cache import keep_compiled_programs
+from ...derivatives.program_cache import keep_compiled_programs
 from .experiment import going_on_with, workers_of
 from .listing import print_rows
 from .options import OUT, Cluster, Json
