@@ -6,7 +6,7 @@ import epinn
 from epinn.progress import Progress
 from epinn.solve.optimise.adam import Weights
 from epinn.solve.seeds import stack
-from epinn.solve.task import Task
+from epinn.solve.task import Account, Task
 
 PROBLEM = epinn.Problem(domain=epinn.Box(x=(0, 1)), equation=lambda u: u.xx, boundary=epinn.Dirichlet(0.0))
 
@@ -19,3 +19,13 @@ def test_a_further_attempt_has_all_that_belongs_to_its_seeds_and_nothing_else():
     for channels in (again.channels, again.elsewhere, again.candidates(0)):
         assert {channel.points.shape[0] for channel in channels} == {2}
     assert len(again.keys) == len(again.problems) == 2
+
+
+def test_all_attempts_have_one_account():
+    every = tuple(stack([PROBLEM.channels(0)]))
+    keys = jax.random.split(jax.random.key(0), 1)
+    task = Task(epinn.Base(), [PROBLEM], every, every, None, keys, Weights(), Progress(), account=Account(1e9))
+    task.again([0], attempt=1).account.spend(4e8)
+    assert not task.account.is_empty
+    task.again([0], attempt=2).account.spend(6e8)
+    assert task.account.is_empty

@@ -10,11 +10,13 @@ import pytest
 import epinn
 from epinn.derivatives.composed import Pieces
 from epinn.derivatives.network import Opaque
+from epinn.progress import Progress
 from epinn.solve import windows
 from epinn.solve.config import create_solutions
 from epinn.solve.fit import fit_seeds
+from epinn.solve.optimise.adam import Weights
 from epinn.solve.pinn import scales_for
-from epinn.solve.task import Fit
+from epinn.solve.task import Account, Fit, Task
 
 SMALL = epinn.Base(hidden=(16, 16), epochs=200, newton=30, stages=1)
 
@@ -135,3 +137,13 @@ def test_a_march_that_ends_early_says_how_far_it_came():
     blow_up = epinn.Problem(domain=epinn.Box(t=(0, 2)), equation=lambda u: u.t - u**2, initial=epinn.Initial(1.0))
     pinn = epinn.fit(blow_up, key=0, base=SMALL)
     assert any("time was solved to t = " in text for text in pinn.warnings)
+
+
+@pytest.mark.parametrize("reached", [0.0, 5.0])
+def test_work_that_is_used_up_is_told_with_how_to_have_more_done(reached):
+    base, keys = dataclasses.replace(SMALL, newton_work=3e7), jax.random.split(jax.random.key(0), 1)
+    task = Task(base, [oscillator()], (), (), None, keys, Weights(), Progress(), account=Account(-1.0))
+    (said,) = windows._unfinished([windows.Window(0.0, 5.0, None)], reached, task)
+    assert "Base(newton_work=3e+08)" in said
+    assert f"t = {reached:.3g}" in said
+    assert "however short" not in said  # nobody knows

@@ -28,10 +28,11 @@ from .rounds import is_noisy
 from .second_stage import at_first, is_accurate, is_near, with_further_stages
 from .seeds import stack, unstack
 from .stages import fit_from, fit_once, fit_with_restarts, go_on
-from .task import Fit, Task
+from .task import Account, Fit, Task
 from .windows import briefly, can_march, fit_in_windows, nearer
 
 RESTART = "normal"  # wider weights leave the plateau around u = 0 on which others may get stuck
+IN_ALL = 8  # times the work that one run of Gauss-Newton may do: what a fit may do, with all its attempts and windows
 STAGES, AT_FIRST = 1000, 2000  # what the keys of further stages are folded with: more than there are attempts
 
 
@@ -71,7 +72,8 @@ def fit_seeds(
         parts = zip(problems, point_keys, scales, strict=True)
         return tuple(stack([candidates_of(base, *part, round) for part in parts]))
 
-    task = Task(base, problems, channels, elsewhere, prior, train_keys, weights, report)
+    account = Account(IN_ALL * base.work)
+    task = Task(base, problems, channels, elsewhere, prior, train_keys, weights, report, account=account)
     known = [found for found in scales if found is not None]
     if known and prior is None and not problem.points.resample:
         task = dataclasses.replace(task, candidates=candidates)

@@ -87,6 +87,7 @@ def _gauss_newton(
         progress=task.progress,
         stage=task.stage(stage),
     )
+    task.account.spend(outcome.work)
     return outcome, eqx.combine(outcome.parameters, rest)
 
 

@@ -96,6 +96,8 @@ def fit_with_restarts(task: Task, start: Start, begun: Sequence[Fit] = ()) -> li
     The better attempt is kept."""
     fits = fit_from(task, start, begun)
     for attempt in range(1, task.base.restarts + 1):
+        if task.account.is_empty:
+            break
         lost = [i for i, found in enumerate(fits) if not found.is_found]
         early = [i for i in lost if fits[i].may_go_on and fits[i].failure is None]
         others = [i for i in lost if i not in early]
@@ -115,7 +117,7 @@ def go_on(task: Task, fits: list[Fit]) -> list[Fit]:
     """The fits; those without noise go on with tighter tolerances for as long as that brings something, and what they leave
     implies that a field is off. Where conditions do not even hold to some extent, that says nothing."""
     for attempt in range(1, FURTHER + 1):
-        if task.prior is not None or any(found.largest > SOLVED for found in fits):
+        if task.prior is not None or task.account.is_empty or any(found.largest > SOLVED for found in fits):
             break
         if not any(not found.stalled and _is_off(found, task.base) for found in fits):
             break
@@ -171,7 +173,12 @@ def fit_once(task: Task, solution: Solution) -> list[Fit]:
     largest = np.full(size, np.inf)
     for i in range(REFINEMENTS if newton else 0):
         now = np.asarray([misfit.largest(seed) for seed in range(size)])
-        if task.candidates is None or not misfit.is_left_between(at_points) or np.all(now > WORTHWHILE * largest):
+        if (
+            task.candidates is None
+            or task.account.is_empty
+            or not misfit.is_left_between(at_points)
+            or np.all(now > WORTHWHILE * largest)
+        ):
             break
         largest = now
         before, by_heart = _numbers(task), misfit.learned_by_heart(at_points)

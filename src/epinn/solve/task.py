@@ -1,6 +1,7 @@
 """What is to be fitted, for several seeds at once, and what comes of it."""
 
 import dataclasses
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -49,6 +50,21 @@ class Fit:
         return not self.complaints and self.failure is None and self.noise < SUSPICIOUS
 
 
+@dataclass(eq=False)
+class Account:
+    """The floating-point operations that Gauss-Newton may still use in one fit, with all its attempts, points and windows: what
+    cannot be solved at all would take hours otherwise, since every part of it is given what a whole fit may need."""
+
+    left: float = math.inf
+
+    def spend(self, work: float) -> None:
+        self.left -= work
+
+    @property
+    def is_empty(self) -> bool:
+        return self.left <= 0
+
+
 @dataclass(frozen=True, eq=False)
 class Task:
     """What is to be fitted, and how, for several seeds at once: all arrays have a leading seed axis.
@@ -72,6 +88,7 @@ class Task:
     round: int = 0  # how often that was done
     marches: bool = False  # what is not solved soon is solved in shorter stretches of time
     grown: bool = False  # whether there are more of them by now
+    account: Account = dataclasses.field(default_factory=Account)  # one for all that becomes of this task
     is_trial: bool = False  # something else comes next if it is not solved, so that nobody asks why
 
     def again(self, seeds: Sequence[int], attempt: int, *, goes_on: bool = False) -> "Task":

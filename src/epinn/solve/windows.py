@@ -91,15 +91,18 @@ def fit_in_windows(task: Task, scales: Sequence[Scales], point_keys: Keys, netwo
         fits = _fit_window(task, own, windows[-1].solution if windows else None, fold_in(network_keys, number), number)
         seconds += sum(fit.seconds for fit in fits)
         solved = all(fit.largest <= SOLVED and fit.failure is None for fit in fits)
-        if not solved and length > 2 * shortest:
+        if not solved and length > 2 * shortest and not task.account.is_empty:
             length = (end - begin) / 2
             continue
         windows.append(Window(begin, end, stack([fit.solution for fit in fits])))
         if not solved:
             break  # what comes after would be built on sand
         begin, length = end, length * GROWTH
+        if task.account.is_empty:
+            break
     failures = [fit.failure for fit in fits]
-    return _joined(task, scales, windows, point_keys, seconds / len(task.problems), failures, solved)
+    unfinished = _unfinished(windows, begin, task) if begin < last else []
+    return _joined(task, scales, windows, point_keys, seconds / len(task.problems), failures, unfinished)
 
 
 def nearer(at_once: Fit, marched: Fit) -> Fit:
@@ -184,7 +187,7 @@ def _joined(
     point_keys: Keys,
     seconds: float,
     failures: Sequence[str | None],
-    solved: bool,
+    unfinished: Sequence[str],
 ) -> list[Fit]:
     """One solution for all time, of every seed."""
     size = len(task.problems)
@@ -210,7 +213,6 @@ def _joined(
     stacked = stack(solutions)
     final = estimate_sigma(channels, elsewhere, stacked, PinnObjective, None)
     misfit = Misfit.of(first_guess(elsewhere, stacked), stacked)
-    unfinished = _unfinished(windows, solved)
     return [
         Fit(
             solution=solution,
@@ -228,19 +230,20 @@ def _joined(
     ]
 
 
-def _unfinished(windows: Sequence[Window], solved: bool) -> list[str]:
-    """A sentence for a solution that was not followed to the end."""
-    if solved:
-        return []
-    begin = windows[-1].begin
-    if len(windows) == 1:
+def _unfinished(windows: Sequence[Window], reached: float, task: Task) -> list[str]:
+    """A sentence for a solution that was followed to some time only."""
+    more = ""
+    if task.account.is_empty:
+        more = f" The work that a fit may do was used up: Base(newton_work={10 * task.base.work:.0e}) allows ten times as much."
+    if reached == windows[0].begin:
+        short = "" if more else ", however short"
         return [
-            f"no stretch of time from {TIME} = {begin:.3g} on was solved, however short: {LOST}. Parts of it may change too "
-            f"fast for the rest (stiff equations); leave these out if you can, or begin later."
+            f"no stretch of time from {TIME} = {reached:.3g} on was solved{short}: {LOST}. Parts of it may change too fast for "
+            f"the rest (stiff equations); leave these out if you can, or begin later.{more}"
         ]
     return [
-        f"time was solved to {TIME} = {begin:.3g} and no further: {LOST}, and what it says of later times is worth "
-        "nothing. End the domain there, or take a larger network, Base(hidden=...)."
+        f"time was solved to {TIME} = {reached:.3g} and no further: {LOST}, and what it says of later times is worth "
+        f"nothing. End the domain there, or take a larger network, Base(hidden=...).{more}"
     ]
 
 

@@ -88,13 +88,15 @@ def gauss_newton(
         plan = Plan.of(rows, first.parameters.shape[1], to_the_mode)
         total = int(min(steps, work // plan.operations))
         driven = _drive(systems, first, plan, total, progress, stage, started)
-        return driven, _trees(systems, driven.state), ~_is_done(driven.state, rows), driven.state.idle >= PATIENCE
+        done = int(np.max(np.asarray(driven.state.step), initial=0)) * plan.operations
+        return driven, done, _trees(systems, driven.state), ~_is_done(driven.state, rows), driven.state.idle >= PATIENCE
 
     rows, size = sum(channel.target[0].size for channel in channels), int(optax.tree.size(parameters)) // len(keys)
-    driven, found, *ends = in_double(solve, objective, tuple(channels), parameters, prior, side=min(rows, size))
+    driven, work, found, *ends = in_double(solve, objective, tuple(channels), parameters, prior, side=min(rows, size))
     losses = recorded(driven, len(keys), len(channels))
     unfinished, stalled = (np.asarray(end).tolist() for end in ends)
-    return Outcome(cast_like(found, parameters), driven.steps, losses, driven.seconds, [None] * len(keys), unfinished, stalled)
+    trained = cast_like(found, parameters)
+    return Outcome(trained, driven.steps, losses, driven.seconds, [None] * len(keys), unfinished, stalled, work)
 
 
 def _drive(

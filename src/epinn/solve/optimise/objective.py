@@ -51,6 +51,7 @@ class Outcome(eqx.Module):
     failures: list[str | None]
     unfinished: list[bool] | None = None  # by seed, whether it was still getting better when its steps were used up
     stalled: list[bool] | None = None  # by seed, whether it hardly got better any more
+    work: float = 0.0  # floating-point operations of Gauss-Newton, for one seed
 
     def last(self, seed: int, channels: Sequence[Channel]) -> dict[str, float]:
         """The mean squares of a seed at the end, by channel."""
