@@ -109,3 +109,15 @@ def test_it_is_said_and_kept():
 def test_mistakes_are_told(said, why):
     with pytest.raises(InputError, match=why):
         channel(**said)
+
+
+def test_further_noise_leaves_the_tails_heavy():
+    problem = epinn.Problem(
+        domain=epinn.Box(x=(0, 1)),
+        equation=lambda u: u.x,
+        data=epinn.Data([0.2, 0.4], [1.0, 1.0], sigma=0.3, noise="student"),
+    )
+    (channel,) = [c for c in problem.channels(0) if c.kind == "data"]
+    noisy = channel.disturbed(0.4, jax.random.key(0))
+    assert not noisy.precision.is_gaussian
+    assert np.allclose(noisy.sigma, 0.5)

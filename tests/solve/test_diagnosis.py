@@ -108,3 +108,24 @@ def test_other_units_give_the_same_words():
 
 def test_few_readings_say_nothing():
     assert diagnose([readings([20.0, -20.0, 20.0])]) == []
+
+
+@pytest.mark.parametrize("place", [0, 20, 39])
+@pytest.mark.parametrize("known", [True, False])
+def test_in_the_plane_an_outlier_is_found_wherever_it_stands(place, known):
+    """Also in a list whose first reading it is: the constants of both coordinates are one."""
+    random = np.random.default_rng(3)
+    z = random.standard_normal(40)
+    z[place] = 30.0
+    points = random.uniform(size=(40, 2))
+    (found,) = diagnose([Readings("data", z, points, ("x", "y"), np.full(40, 0.1), known)])
+    assert found.kind == "outliers"
+
+
+def test_residuals_that_are_no_numbers_are_left_to_others():
+    assert diagnose([readings(np.full(N, np.nan))]) == []
+
+
+def test_of_very_many_readings_some_are_looked_at():
+    z = 3 * np.random.default_rng(0).standard_normal(1_000_000)
+    assert [finding.kind for finding in diagnose([readings(z)])] == ["scatter more"]

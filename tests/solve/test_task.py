@@ -27,5 +27,5 @@ def test_all_attempts_have_one_account():
     task = Task(epinn.Base(), [PROBLEM], every, every, None, keys, Weights(), Progress(), account=Account(1e9))
     task.again([0], attempt=1).account.spend(4e8)
     assert not task.account.is_empty
-    task.again([0], attempt=2).account.spend(6e8)
+    task.again([0], attempt=2).account.spend(7e8)
     assert task.account.is_empty

@@ -6,6 +6,8 @@ import platform
 import warnings
 from pathlib import Path
 
+USUAL, LEAST = 1.0, 0.0  # seconds that a program must take to be compiled to be kept: JAX's, and ours, since there are many
+
 
 def keep_compiled_programs() -> None:
     """Keep compiled programs in the user's cache folder, so that only the first process on a machine waits for them: they are
@@ -14,9 +16,14 @@ def keep_compiled_programs() -> None:
 
     if jax.config.jax_compilation_cache_dir is not None:  # type: ignore[attr-defined]  # it is made when JAX is imported
         return
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "epinn" / "compiled" / _processor()
+    try:
+        folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    except RuntimeError:  # a user without a home, in a container perhaps
+        return
+    cache = folder / "epinn" / "compiled" / _processor()
     jax.config.update("jax_compilation_cache_dir", str(cache))  # type: ignore[no-untyped-call]  # JAX has no type for it
-    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)  # type: ignore[no-untyped-call]
+    if jax.config.jax_persistent_cache_min_compile_time_secs == USUAL:  # type: ignore[attr-defined]
+        jax.config.update("jax_persistent_cache_min_compile_time_secs", LEAST)  # type: ignore[no-untyped-call]
     # what another process is just writing, or a folder that cannot be written to, costs time and nothing else
     warnings.filterwarnings("ignore", "Error (reading|writing) persistent compilation cache entry")
 

@@ -8,6 +8,7 @@ from ..methods.method import Method
 from ..posterior.held_out import compare_held_out
 from ..posterior.posterior import Posterior
 from ..problem.corners import contradicting_parts, contradictions, in_words
+from ..solve.diagnosis import Finding
 from ..solve.misfit import Misfit
 from ..solve.pinn import Pinn
 from ..solve.seeds import stack
@@ -38,10 +39,17 @@ def assess(pinn: Pinn, method: Method, posterior: Posterior, evaluation: Evaluat
             missed=most_missed(pinn) if method.traits.is_linearised else math.inf,
             unasked=where_nothing_is_asked(pinn) if method.traits.uses_base else "",
             from_prior=shares_of_priors(pinn, evaluation) if method.traits.uses_sigma else {},
-            denied=denied_by(informed, posterior) if method.traits.uses_sigma and not method.traits.held_out else (),
+            denied=denied(informed, method, posterior),
             held_out=None if method.traits.held_out else compare_held_out(posterior, informed.data_sigmas),
         )
     )
+
+
+def denied(pinn: Pinn, method: Method, posterior: Posterior) -> list[Finding]:
+    """What the measurements say against the band of a method that takes their sigma, unless others were held out for that."""
+    if not method.traits.uses_sigma or method.traits.held_out:
+        return []
+    return denied_by(pinn, posterior, by_the_network=method.traits.is_linearised)
 
 
 def shares_of_priors(pinn: Pinn, evaluation: Evaluation) -> dict[str, float]:

@@ -16,12 +16,14 @@ from ..solve.pinn import Pinn
 DRAWS = 400  # of a band at its measurements
 
 
-def denied_by(pinn: Pinn, posterior: Posterior) -> list[Finding]:
-    """What is wrong with the assumptions about the measurements, going by what is left of them."""
+def denied_by(pinn: Pinn, posterior: Posterior, *, by_the_network: bool) -> list[Finding]:
+    """What is wrong with the assumptions about the measurements, going by what is left of them: by the network, if it was
+    trained on all of them and is the mean of its band, or else by that."""
     channels = [c for c in pinn.channels if c.kind == "data" and not isinstance(c.precision, Exact)]
     if not channels:
         return []
-    found = diagnose(readings := _of_network(pinn, channels) if pinn.has_seen_all else _of_band(pinn, posterior, channels))
+    readings = _of_network(pinn, channels) if by_the_network and pinn.has_seen_all else _of_band(pinn, posterior, channels)
+    found = diagnose(readings)
     if any(finding.kind == "scatter less" for finding in found):  # or the fit has used up many readings
         used = (one.used for one in _of_band(pinn, posterior, channels))
         found = diagnose([dataclasses.replace(one, used=own) for one, own in zip(readings, used, strict=True)])
@@ -29,7 +31,7 @@ def denied_by(pinn: Pinn, posterior: Posterior) -> list[Finding]:
 
 
 def _of_network(pinn: Pinn, channels: Sequence[Channel]) -> list[Readings]:
-    """By what the network leaves, where it was trained on all of them."""
+    """By what the network leaves."""
     solution, names = pinn.solution, pinn.problem.domain.coordinates
     rows = left_by(solution, channels)
     return [Readings.of(c, row, solution.outside(c.points), names) for c, row in zip(channels, rows, strict=True)]

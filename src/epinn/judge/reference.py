@@ -10,6 +10,7 @@ from ..errors import InputError
 from ..methods import attach_seeds
 from ..methods.laplace import LaplaceMethod
 from ..methods.method import Method
+from ..posterior.linearised import gaussian_around
 from ..progress import Progress
 from ..solve.pinn import Pinn
 from .evaluation import evaluate
@@ -48,6 +49,7 @@ def allowance(method: Method, pinn: Pinn) -> float | None:
 def _as_read_by(method: Method, pinn: Pinn) -> Pinn:
     """A PINN with the channels as a method takes them, and free to move if the method moves it or trains others."""
     traits = method.traits
-    channels = tuple(traits.reads(channel) for channel in pinn.channels)
+    told = gaussian_around(pinn.channels, pinn.solution) if pinn.has_seen_all else pinn.channels
+    channels = tuple(traits.reads(channel) for channel in told)
     moves = traits.moves_the_network or traits.retrains
     return dataclasses.replace(pinn, channels=channels, has_seen_all=pinn.has_seen_all and not moves)

@@ -127,11 +127,12 @@ def _judged(evidence: Evidence) -> Verdict:
         here = [finding for found, finding in denied if found == word]
         if wrong := [*(finding.said for finding in here), *(why for found, why in checks if found == word)]:
             return Verdict(word, tuple(wrong), tuple(dict.fromkeys(finding.advice for finding in here)))
-    why = (*_mostly_prior(evidence), *(why for _, why in checks), *_grounds(evidence))
+    grounds = (*(why for _, why in checks), *_grounds(evidence))
+    why = (*_mostly_prior(evidence), *grounds, *_allowed(evidence))
     if evidence.unasked and evidence.held_out is None:  # measurements would have told
         said = f"{evidence.unasked}, and how far that reaches is not in the band"
         return Verdict(NOT_CHECKED, (said, *why), (LET_THEM_MEET,))
-    return Verdict(TRUSTWORTHY, why) if why else Verdict(NOT_CHECKED, ("there is nothing to compare it with",))
+    return Verdict(TRUSTWORTHY, why) if grounds else Verdict(NOT_CHECKED, ("there is nothing to compare it with", *why))
 
 
 def _far_off(name: str, error: float, missed: float) -> str:
@@ -162,11 +163,15 @@ def _grounds(evidence: Evidence) -> Iterator[str]:
     elif (left := evidence.diagnostics.get("own_error_left")) is not None:
         explained = max(0.0, 1 - left**2)
         yield f"the error that was estimated for the network explains {explained:.0%} of them, by mean square"
-    if evidence.allowance is not None:
-        yield f"exact conditions are taken to hold to {significant(evidence.allowance)} only"
     if "guarantee" in evidence.diagnostics:
         factor, count = (evidence.diagnostics[name] for name in ("factor", "held_out"))
         yield f"scaled by {significant(factor)} to fit {count} held-out measurements"
+
+
+def _allowed(evidence: Evidence) -> Iterator[str]:
+    """What a method takes exact conditions to be known to."""
+    if evidence.allowance is not None:
+        yield f"exact conditions are taken to hold to {significant(evidence.allowance)} only"
 
 
 def _mostly_prior(evidence: Evidence) -> Iterator[str]:

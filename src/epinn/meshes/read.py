@@ -65,8 +65,10 @@ def _cells(path: Path) -> MeshFile:
 
 def _groups(mesh: Any) -> list[list[str]]:
     """The name of the physical group of every cell, block by block; of one without a name its number."""
+    if "gmsh:physical" not in mesh.cell_data:  # other data of a field say nothing of parts
+        return [[""] * len(block.data) for block in mesh.cells]
     names = {(int(number), int(dimension)): name for name, (number, dimension) in mesh.field_data.items()}
-    numbers = mesh.cell_data.get("gmsh:physical", [[0] * len(block.data) for block in mesh.cells])
+    numbers = mesh.cell_data["gmsh:physical"]
     return [
         [names.get((int(one), block.dim), str(one) if one else "") for one in own]
         for block, own in zip(mesh.cells, numbers, strict=True)

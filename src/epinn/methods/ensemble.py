@@ -29,7 +29,7 @@ from ..solve.optimise.whitened import Prior
 from ..solve.pinn import Pinn, prior_of
 from ..solve.seeds import Keys, chosen, over_seeds, stack
 from ..solve.stages import fit_with_restarts
-from ..solve.task import Fit, Task
+from ..solve.task import Account, Fit, Task
 from .method import Memory, Method, Traits, check_positive, prior_width
 
 STARTS = ("anchor", "trained")
@@ -91,7 +91,8 @@ class EnsembleMethod(Method):
 
         prior = Prior(_drawn(around, fold_in(anchor_keys, 0)), around.spread) if self.perturb else around
         base, weights = self._base(pinns[0]), pinns[0].weights
-        fits = fit_with_restarts(Task(base, problems, channels, judges, prior, train_keys, weights, Renamed(progress)), start)
+        task = Task(base, problems, channels, judges, prior, train_keys, weights, Renamed(progress), account=Account.of(base))
+        fits = fit_with_restarts(task, start)
         return [
             _posterior(self, pinn, fits[i * self.members : (i + 1) * self.members], len(pinns)) for i, pinn in enumerate(pinns)
         ]

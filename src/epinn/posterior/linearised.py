@@ -132,7 +132,7 @@ def posterior_changes(
     pinns = _of_few_parameters(pinns, keys)
     if any(not pinn.has_seen_all and not all(c.precision.is_gaussian for c in pinn.channels) for pinn in pinns):
         raise InputError('measurements with noise="student" belong to a network that was fitted to them: fit it anew.')
-    told = [_gaussian(_before_its_stage(pinn) if own_error else pinn.channels, pinn.solution) for pinn in pinns]
+    told = [gaussian_around(_before_its_stage(pinn) if own_error else pinn.channels, pinn.solution) for pinn in pinns]
     solution, channels = stack([pinn.solution for pinn in pinns]), tuple(stack(told))
     rows = sum(channel.target[0].size for channel in channels)
     parameters, rest = trainable(solution)
@@ -170,7 +170,7 @@ def _before_its_stage(pinn: Pinn) -> tuple[Channel, ...]:
     return tuple(c.with_sigma(c.sigma / jnp.maximum(stage.left, LEAST)) for c in pinn.channels)
 
 
-def _gaussian(channels: tuple[Channel, ...], solution: Solution) -> tuple[Channel, ...]:
+def gaussian_around(channels: tuple[Channel, ...], solution: Solution) -> tuple[Channel, ...]:
     """The channels with Gaussian noise, the same around a solution."""
     others = tuple(c for c in channels if not c.precision.is_gaussian)
     found = dict(zip([c.name for c in others], left_by(solution, others), strict=True)) if others else {}

@@ -95,10 +95,10 @@ class Channel(eqx.Module):
         return self.with_sigma(sigma if self.size is None else sigma / self.size[..., : self.sigma.shape[-1], 0])
 
     def disturbed(self, sigma: float, key: PRNGKeyArray) -> "Channel":
-        """This channel with known noise on its targets, on top of what they had if that is known too."""
+        """This channel with known noise on its targets, on top of what they had if that is known too; the tails stay heavy."""
         noise = sigma * jax.random.normal(key, self.target.shape, self.target.dtype)
-        before = self.precision.deviation if isinstance(self.precision, KnownNoise) else 0.0
-        known = KnownNoise(jnp.sqrt(jnp.full_like(self.sigma, sigma) ** 2 + before**2))
+        before = self.sigma if isinstance(self.precision, KnownNoise) else 0.0
+        known = KnownNoise(jnp.sqrt(jnp.full_like(self.sigma, sigma) ** 2 + before**2), self.precision.freedom)
         return dataclasses.replace(self, target=self.target + noise, precision=known, target_moves=False)
 
     def perturbed(self, key: PRNGKeyArray) -> "Channel":

@@ -7,7 +7,7 @@ of it is the same in any units.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -24,7 +24,8 @@ CLIPPED = 3.0  # robust standard deviations, beyond which a residual has no more
 TURNS = 20  # in which weights and what they lead to find to each other
 SLOW = 0.5
 PARTS = (SLOW, 0.7)  # powers of the number of readings: 5 and 10 of 30, for what is slow and for what is narrow
-FEWEST = 6  # readings in which anything can be seen
+FEWEST, MANY = 6, 4000  # readings in which anything can be seen, and of which more are not looked at
+SAME = 1e-9  # of the largest singular value: what is smaller is rounding
 MATERIAL = 1.3  # a scatter that is larger than sigma by less than this factor is let be,
 IDLE = 0.6  # and one that is smaller, if it is more than this part
 NAMED = 5  # outliers, at most
@@ -70,11 +71,20 @@ class Readings:
             freedom=channel.precision.freedom,
         )
 
+    def some(self) -> "Readings":
+        """As many of them as are looked at: matrices grow with the square of their number."""
+        if len(self.z) <= MANY:
+            return self
+        kept = np.sort(np.random.default_rng(0).permutation(len(self.z))[:MANY])
+        used = self.used * MANY / len(self.z)
+        return replace(self, z=self.z[kept], points=self.points[kept], sigma=self.sigma[kept], used=used)
+
 
 def diagnose(every: Sequence[Readings]) -> list[Finding]:
     """What is wrong with some measurements, of all conditions together."""
     level = LEVEL / max(1, sum(2 + len(PARTS) * len(one.coordinates) for one in every))
-    return [finding for one in every if len(one.z) >= FEWEST for finding in _findings(one, level)]
+    seen = [one.some() for one in every if len(one.z) >= FEWEST and np.all(np.isfinite(one.z))]
+    return [finding for one in seen for finding in _findings(one, level)]
 
 
 def _findings(readings: Readings, level: float) -> Iterator[Finding]:
@@ -99,9 +109,11 @@ def outliers(readings: Readings, level: float) -> Int[np.ndarray, " k"]:
     size = np.abs(readings.z - _followed_by_most(readings))
     order = np.argsort(-size)
     found = 0
+    squares = size[order] ** 2
+    nearer = np.cumsum(squares[::-1])[::-1] - squares  # the squares of those that are nearer
     for k in range(int(MOST * number) if readings.freedom == GAUSSIAN else 0):
         largest, left = size[order[k]], max(number - k - 1 - int(number**SLOW), 1)
-        others = max(float(np.sqrt(np.sum(size[order[k + 1 :]] ** 2) / left)), 1e-300)
+        others = max(float(np.sqrt(max(nearer[k], 0.0) / left)), 1e-300)
         rare = max(special.stdtr(left, -largest / others), special.ndtr(-largest) if readings.known else 0.0)
         if 2 * (number - k) * rare < level:
             found = k + 1
@@ -112,7 +124,9 @@ def _followed_by_most(readings: Readings) -> Float[np.ndarray, " n"]:
     """The slow cosines along all coordinates that most residuals follow, by weights that outliers lose."""
     z, axes = readings.z, len(readings.coordinates)
     each = max(int(len(z) ** SLOW) // axes, 1)
-    basis = np.linalg.qr(np.concatenate([_waves(readings, axis, each) for axis in range(axes)], axis=1))[0]
+    waves = np.concatenate([_waves(readings, axis, each) for axis in range(axes)], axis=1)
+    directions, sizes, _ = np.linalg.svd(waves, full_matrices=False)
+    basis = directions[:, sizes > SAME * sizes[0]]  # all axes have a constant, and readings along a track more in common
     smooth = np.zeros(len(z))
     for _ in range(TURNS):
         beside = z - smooth

@@ -32,7 +32,7 @@ from .task import Account, Fit, Task
 from .windows import briefly, can_march, fit_in_windows, nearer
 
 RESTART = "normal"  # wider weights leave the plateau around u = 0 on which others may get stuck
-IN_ALL = 8  # times the work that one run of Gauss-Newton may do: what a fit may do, with all its attempts and windows
+AT_ONCE = 0.5  # of the work that a fit may do, where windows may follow, which then have as much as any fit
 STAGES, AT_FIRST = 1000, 2000  # what the keys of further stages are folded with: more than there are attempts
 
 
@@ -72,8 +72,7 @@ def fit_seeds(
         parts = zip(problems, point_keys, scales, strict=True)
         return tuple(stack([candidates_of(base, *part, round) for part in parts]))
 
-    account = Account(IN_ALL * base.work)
-    task = Task(base, problems, channels, elsewhere, prior, train_keys, weights, report, account=account)
+    task = Task(base, problems, channels, elsewhere, prior, train_keys, weights, report, account=Account.of(base))
     known = [found for found in scales if found is not None]
     if known and prior is None and not problem.points.resample:
         task = dataclasses.replace(task, candidates=candidates)
@@ -93,11 +92,11 @@ def fit_seeds(
         if near and all(map(is_accurate, pinns)):
             return with_further_stages(pinns, fold_in(train_keys, STAGES), base.further_stages - 1, report, tell=tell)
     if base.newton and known and can_march(problem, known[0].breaks):
-        brief = dataclasses.replace(task, base=briefly(base), marches=True)
+        brief = dataclasses.replace(task, base=briefly(base), marches=True, account=Account.of(base, AT_ONCE))
         fits = go_on(brief, fit_from(brief, start, begun))
         if any(found.largest > SOLVED for found in fits):
             marched = fit_in_windows(task, known, point_keys, network_keys)
-            fits = [nearer(*pair) for pair in zip(fits, marched, strict=True)]
+            fits = [nearer(*pair, task.account.in_words(base)) for pair in zip(fits, marched, strict=True)]
     else:
         fits = fit_with_restarts(task, start, begun)
     return with_further_stages(finished(fits), fold_in(train_keys, STAGES), base.further_stages, report, tell=tell)

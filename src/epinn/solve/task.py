@@ -18,6 +18,7 @@ from .optimise.whitened import Prior
 from .refine import Moved
 from .seeds import Keys, chosen
 
+IN_ALL = 8  # times the work that one run of Gauss-Newton may do: what a fit may do, with all its attempts
 SUSPICIOUS = 0.3  # of the variation of measurements: if more is called noise, other explanations are looked for
 
 
@@ -57,12 +58,22 @@ class Account:
 
     left: float = math.inf
 
+    @classmethod
+    def of(cls, base: Base, share: float = 1.0) -> "Account":
+        """A share of what a fit with these settings may do."""
+        return cls(share * IN_ALL * base.work)
+
     def spend(self, work: float) -> None:
         self.left -= work
 
     @property
     def is_empty(self) -> bool:
-        return self.left <= 0
+        return self.left < 0
+
+    def in_words(self, base: Base) -> str:
+        """A sentence where it is empty, with how to have more done; nothing where it is not."""
+        more = f"Base(newton_work={10 * base.work:.0e}) allows ten times as much"
+        return f" The work that a fit may do was used up: {more}." if self.is_empty else ""
 
 
 @dataclass(frozen=True, eq=False)

@@ -105,7 +105,7 @@ def fit_in_windows(task: Task, scales: Sequence[Scales], point_keys: Keys, netwo
     return _joined(task, scales, windows, point_keys, seconds / len(task.problems), failures, unfinished)
 
 
-def nearer(at_once: Fit, marched: Fit) -> Fit:
+def nearer(at_once: Fit, marched: Fit, used_up: str = "") -> Fit:
     """What was found in windows; if not even the first was solved, the fit of all time at once where that leaves less. It has
     not found the solution either."""
     got_somewhere = not marched.complaints or windows_of(marched.solution)
@@ -113,7 +113,7 @@ def nearer(at_once: Fit, marched: Fit) -> Fit:
         return marched
     said = (
         f"exact conditions are missed by up to {at_once.largest:.2g} of their terms, and solving time in windows did not help: "
-        f"{LOST}. Try a shorter time first, or a larger network, Base(hidden=...)."
+        f"{LOST}. Try a shorter time first, or a larger network, Base(hidden=...).{used_up}"
     )
     return dataclasses.replace(at_once, complaints=at_once.complaints or [said], seconds=at_once.seconds + marched.seconds)
 
@@ -232,9 +232,7 @@ def _joined(
 
 def _unfinished(windows: Sequence[Window], reached: float, task: Task) -> list[str]:
     """A sentence for a solution that was followed to some time only."""
-    more = ""
-    if task.account.is_empty:
-        more = f" The work that a fit may do was used up: Base(newton_work={10 * task.base.work:.0e}) allows ten times as much."
+    more = task.account.in_words(task.base)
     if reached == windows[0].begin:
         short = "" if more else ", however short"
         return [

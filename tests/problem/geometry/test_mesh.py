@@ -134,6 +134,15 @@ def test_a_mesh_goes_with_other_solids(torus):
 
 
 @pytest.mark.usefixtures("quick_compile")
+def test_a_small_mesh_can_be_cut_out_of_a_large_solid(tmp_path):
+    trimesh.creation.box(extents=(4, 4, 4)).export(tmp_path / "box.stl")
+    block = epinn.Cuboid(x=(-50, 50), y=(-50, 50), z=(-50, 50)) - epinn.Mesh(tmp_path / "box.stl", name="slot")
+    hollow = block - epinn.Sphere(x=20, y=0, z=0, radius=5, name="void")
+    assert np.array_equal(hollow.contains(np.array([[0.0, 0, 0], [20, 0, 0], [3, 0, 0]])), [False, False, True])
+    areas = {part.name: part.skin.area for part in hollow.faces("slot, void")}
+    assert areas == pytest.approx({"slot": 96, "void": 100 * math.pi}, rel=0.01)
+
+
 def test_millimetres_become_metres(torus):
     small, large = epinn.Mesh(torus, scale=1e-3), epinn.Mesh(torus)
     assert np.allclose(np.multiply(large.upper, 1e-3), small.upper)
@@ -210,6 +219,13 @@ def test_vtu_files_are_read_unless_they_are_compressed(cube, tmp_path, rejects):
     meshio.vtu.write(tmp_path / "cube.vtu", bare, compression=None)
     assert flux(epinn.Mesh(tmp_path / "cube.vtu")) / 3 == pytest.approx(1, rel=1e-3)
     meshio.vtu.write(tmp_path / "small.vtu", bare, compression="zlib")
+    plain = tmp_path / "plain.vtu"
+    meshio.vtu.write(plain, bare, binary=False)
+    field = (
+        '<FieldData><DataArray type="Float64" Name="TimeValue" NumberOfTuples="1" format="ascii">0.5</DataArray></FieldData>'
+    )
+    plain.write_text(plain.read_text().replace("<UnstructuredGrid>", f"<UnstructuredGrid>{field}"))
+    assert flux(epinn.Mesh(plain)) / 3 == pytest.approx(1, rel=1e-3)  # data that say nothing of parts
     with rejects("small.vtu", "without compression"):
         epinn.Mesh(tmp_path / "small.vtu")
 

@@ -211,6 +211,13 @@ def test_a_solid_during_some_time():
 
 
 @pytest.mark.filterwarnings("error::epinn.errors.EpinnWarning")
+def test_a_second_void_of_the_same_name_is_taken_away_however_small(recwarn):
+    block = epinn.Cuboid(x=(-50, 50), y=(-50, 50), z=(-50, 50)) - epinn.Sphere(x=0, y=0, z=0, radius=20, name="void")
+    hollow = block - epinn.Sphere(x=40, y=0, z=0, radius=1.5, name="void")
+    assert not hollow.contains(np.array([[40.0, 0, 0]]))[0]
+    assert not recwarn.list
+
+
 def test_a_void_beside_the_block_is_said():
     with pytest.warns(epinn.EpinnWarning, match="does not overlap"):
         same = BLOCK - epinn.Sphere(x=500, y=0, z=0, radius=1)

@@ -47,8 +47,9 @@ class Solid(Composed):
         return Solid(form, self.coordinates)
 
     def sizes(self) -> dict[str, float]:
-        """Whatever is taken away leaves a trace on the boundary."""
-        return {skin.name: skin.area for skin in skins(self.form)}
+        """Whatever is taken away leaves a trace on the boundary: a piece more at least, however small it is."""
+        areas = {skin.name: skin.area for skin in skins(self.form)}
+        return {**areas, **{f"pieces of {skin.name}": float(len(skin.pieces)) for skin in skins(self.form)}}
 
     @property
     def fill(self) -> float:

@@ -15,7 +15,8 @@ from .combined import in_brackets
 from .forms import shapely
 from .sheets import Points, Sheet, Triple
 
-REACH = 1e-5  # of the size of a surface: what is farther away than that is far away
+REACH = 1e-3  # of the size of a surface: what is farther away than that is far away. What is beside a surface is told by a
+# millionth of the size of the domain, so that a mesh may be a hundred times smaller than that
 CHUNK = 4096  # points at once
 BITS = 10  # along each coordinate, of the order in which triangles follow each other
 TURN = (0.6180339887, 0.4142135623, 0.2360679774)  # angles of no special value: rays that meet no corner of a drawing
