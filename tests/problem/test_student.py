@@ -43,7 +43,7 @@ def test_with_infinite_freedom_noise_is_gaussian():
 
 
 def test_information_and_squares_are_those_of_the_density_on_average():
-    drawn = stats.t.ppf((np.arange(100_000) + 0.5) / 100_000, F)  # quadrature in the probability
+    drawn = jnp.asarray(stats.t.ppf((np.arange(100_000) + 0.5) / 100_000, F))  # quadrature in the probability
     assert np.mean(student.curvature(drawn, F)) == pytest.approx((F + 1) / (F + 3), rel=1e-3)
     assert np.mean(np.asarray(student.root(drawn, F)) ** 2) == pytest.approx(float(student.mean_square_of_root(F)), rel=1e-3)
 

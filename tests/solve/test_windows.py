@@ -143,7 +143,7 @@ def test_a_march_that_ends_early_says_how_far_it_came():
 def test_work_that_is_used_up_is_told_with_how_to_have_more_done(reached):
     base, keys = dataclasses.replace(SMALL, newton_work=3e7), jax.random.split(jax.random.key(0), 1)
     task = Task(base, [oscillator()], (), (), None, keys, Weights(), Progress(), account=Account(-1.0))
-    (said,) = windows._unfinished([windows.Window(0.0, 5.0, None)], reached, task)
+    (said,) = windows._unfinished([windows.Window(0.0, 5.0, fit_with(1.0).solution)], reached, task)
     assert "Base(newton_work=3e+08)" in said
     assert f"t = {reached:.3g}" in said
     assert "however short" not in said  # nobody knows
