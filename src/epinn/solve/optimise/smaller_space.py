@@ -33,7 +33,7 @@ class Gram(eqx.Module):
     @classmethod
     def of(cls, jacobian: Float[Array, "m p"]) -> "Gram":
         m, p = jacobian.shape
-        # on a CPU, a product along rows that are stored one after the other takes half the time
+        # on a CPU, a product along rows that are stored one after the other takes less time
         across = jacobian if m <= p else jax.lax.optimization_barrier(jacobian.T)  # type: ignore[no-untyped-call]
         return cls(jacobian, across @ across.T)
 
