@@ -7,6 +7,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array, Float, Int
 
 from .jet import Jet, Value, join
 from .lifted import Lifted
@@ -64,18 +65,24 @@ class Pieces(AbstractNetwork):
     def __call__(self, x: Value) -> Value:
         return self._chosen(x, lambda network, here: network(here))
 
+    def pieces(self, x: Value) -> Float[Array, "*points pieces"]:
+        return jax.nn.one_hot(self._here(x), len(self.middle.content))
+
     def _chosen(self, x: Value, function: Callable[[AbstractNetwork, Value], Value]) -> Value:
         """A function of the network of the box that each point is in."""
         if isinstance(x, Jet) and x.stack.ndim > 2:
             return jax.vmap(lambda at_point: self._chosen(at_point, function))(x)
-        middle, half = self.middle.content, self.half.content
-        beyond = jnp.max(jnp.abs(((x.value if isinstance(x, Jet) else x) - middle) / half), axis=-1)
-        here = (
-            len(middle) - 1 - jnp.argmin(beyond[::-1])
-        )  # of two boxes that share a face, points on it belong to the later one
+        middle, half, here = self.middle.content, self.half.content, self._here(x)
         arrays, static = eqx.partition(self.networks, eqx.is_array)
         network = eqx.combine(jax.tree.map(lambda leaf: leaf[here], arrays), static)
         return function(network, (x - middle[here]) * (1 / half[here]))
+
+    def _here(self, x: Value) -> Int[Array, "*points"]:
+        """The box that a point is in; of two that share a face, points on it belong to the later one."""
+        middle, half = self.middle.content, self.half.content
+        value = x.value if isinstance(x, Jet) else x
+        beyond = jnp.max(jnp.abs((value[..., None, :] - middle) / half), axis=-1)
+        return len(middle) - 1 - jnp.argmin(beyond[..., ::-1], axis=-1)
 
 
 def in_words(network: AbstractNetwork) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array
+from jaxtyping import Array, Float
 
 from .jet import Jet, Value, affine, join
 from .network import AbstractNetwork
@@ -27,6 +27,9 @@ class Lifted(AbstractNetwork):
     @property
     def periodic(self) -> tuple[int, ...]:
         return self.network.periodic
+
+    def pieces(self, x: Value) -> Float[Array, "*points pieces"]:
+        return self.network.pieces(x)
 
     def features(self, x: Value) -> Value:
         return self.network.features(x)

@@ -63,6 +63,11 @@ class AbstractNetwork(eqx.Module):
         """The coordinates along which it repeats itself, once around from -1 to 1."""
         return ()
 
+    def pieces(self, x: Value) -> Float[Array, "*points pieces"]:
+        """Of the pieces that it is made of, side by side, the one that a point is in: 1 there, 0 elsewhere."""
+        value = x.value if isinstance(x, Jet) else x
+        return jnp.ones((*value.shape[:-1], 1), value.dtype)
+
 
 class Encoding(eqx.Module):
     """What happens to the coordinates before the first layer: scaling to [-1, 1], sine and cosine of `periodic` ones (by their

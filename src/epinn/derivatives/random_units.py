@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from .activation import ACTIVATIONS
-from .jet import Value, activate, affine, join
+from .jet import Jet, Value, activate, affine, join
 from .lifted import gate_of
 from .network import AbstractNetwork, once_around
 
@@ -47,18 +47,32 @@ class RandomUnits(eqx.Module):
         features = jnp.asarray(jax.vmap(network.features)(points))
         places = jnp.asarray(jax.vmap(lambda x: once_around(x, network.periodic))(points))
         seen = jnp.concatenate([features, places], axis=1)
-        mean, spread = jnp.mean(seen, axis=0), jnp.std(seen, axis=0)
+        inside = jax.vmap(network.pieces)(points)
+        total = jnp.maximum(jnp.sum(inside, axis=0), 1.0)[:, None]
+        mean = inside.T @ seen / total
+        spread = jnp.sqrt(inside.T @ (seen - inside @ mean) ** 2 / total)
         moving = spread > 1e-6 * jnp.max(jnp.abs(seen), axis=0)
         share = jnp.concatenate([jnp.full(n, 1 / np.sqrt(max(n, 1))) for n in (features.shape[-1], places.shape[-1])])
-        weights = self.weights * jnp.where(moving, share / jnp.where(moving, spread, 1.0), 0.0)
-        return RandomUnits(weights, self.biases - weights @ mean)
+        own = _owners(len(self.biases), inside.shape[-1])
+        weights = self.weights * jnp.where(moving, share / jnp.where(moving, spread, 1.0), 0.0)[own]
+        return RandomUnits(weights, self.biases - jnp.sum(weights * mean[own], axis=1))
 
     def values(self, network: AbstractNetwork, x: Value) -> Value:
         """What the units on top of a network are at a point."""
-        return activate(
+        found = activate(
             ACTIVATIONS["tanh"],
             affine(self.weights, self.biases, join([network.features(x), once_around(x, network.periodic)])),
         )
+        inside = network.pieces(x)
+        if inside.shape[-1] == 1:
+            return found
+        here = inside[..., _owners(len(self.biases), inside.shape[-1])]
+        return Jet(found.stack * here[..., None, :], found.orders) if isinstance(found, Jet) else found * here
+
+
+def _owners(units: int, pieces: int) -> np.ndarray:
+    """The piece that each unit belongs to: a network in windows, or zones, has units of its own in each of them."""
+    return np.arange(units) * pieces // units
 
 
 def combined(network: AbstractNetwork, units: RandomUnits, outer: Float[Array, "fields units"], x: Value) -> Value:

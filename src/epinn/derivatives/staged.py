@@ -7,7 +7,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Float
 
 from .jet import Value
 from .lifted import Lifted
@@ -52,6 +52,9 @@ class Staged(AbstractNetwork):
     @property
     def periodic(self) -> tuple[int, ...]:
         return self.network.periodic
+
+    def pieces(self, x: Value) -> Float[Array, "*points pieces"]:
+        return self.network.pieces(x)
 
     def features(self, x: Value) -> Value:
         return self.network.features(x)

@@ -33,6 +33,10 @@ class Beside(AbstractNetwork):
         around: tuple[int, ...] = self.network.content.periodic
         return around
 
+    def pieces(self, x: Value) -> Float[Array, "*points pieces"]:
+        here: Float[Array, "*points pieces"] = self.network.content.pieces(x)
+        return here
+
     def features(self, x: Value) -> Value:
         found: Value = self.network.content.features(x)
         return found

@@ -34,6 +34,9 @@ class Corrected(AbstractNetwork):
     def periodic(self) -> tuple[int, ...]:
         return self.network.periodic
 
+    def pieces(self, x: Value) -> Float[Array, "*points pieces"]:
+        return self.network.pieces(x)
+
     def features(self, x: Value) -> Value:
         return self.network.features(x)
 

@@ -19,7 +19,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
+from jaxtyping import Array, Float, Bool, Float, Int, PRNGKeyArray
 
 from ..derivatives import memory
 from ..derivatives.composed import Parts
@@ -38,10 +38,14 @@ from .seeds import Keys, one_of, over_seeds, seeds_at_once, stack, unstack
 
 ROWS = 4  # for every coefficient,
 MOST = 16  # or as many as the fit has, up to that
-RIDGES = (1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5)  # of the size of the Jacobian: nearly parallel units must not cancel each other
+RIDGES = (1e-12, 1e-11, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5)  # of the size of the Jacobian: nearly parallel units must not
+# cancel each other, but what an equation amplifies ten million times must be seen
+HELD_BACK = 6  # of them, the largest, are for steps that must leave less than there was
+OF_ROUNDINGS, OF_SHARES = 1e-10, 1e-8  # where it is asked how much an equation makes of roundings, and of residuals
 STEPS = 24  # with the factors of one Jacobian, at most,
-ONE = 2  # or that many in all, the first of which moves nothing
 LESS = 0.5  # of the residuals: what leaves more of them was the last step
+CONTRACTS = 0.5  # of a step, if the next one is shorter, it has led towards a solution, whatever it did to the residuals
+FURTHER = 1 / (1 - CONTRACTS)  # times the next step is how far all steps to come may go
 LINEAR = 0.5  # of the residuals: if a Jacobian is wrong by less, those that are left are not its fault
 NOTHING = 1e-7  # of the residuals: no step can leave much less
 ROUNDED = 1e-7  # of the terms of a condition, in single precision, which its coefficients and given values may have been in
@@ -162,6 +166,9 @@ class Added(AbstractNetwork):
     def periodic(self) -> tuple[int, ...]:
         return self.network.periodic
 
+    def pieces(self, x: Value) -> Float[Array, "*points pieces"]:
+        return self.network.pieces(x)
+
     def features(self, x: Value) -> Value:
         return self.network.features(x)
 
@@ -220,9 +227,9 @@ def _estimated(
         noise = ROUNDED * np.random.default_rng(0).choice([-1.0, 1.0], (NOISES, sum(sizes)))
         whitening = jnp.concatenate([jnp.repeat(c.whitening, c.target.shape[-1]) for c in seen])
 
-        def left(at: Float[Array, " p"]) -> Float[Array, " channels"]:
-            rows = jnp.split(elsewhere.rows(at), np.cumsum([channel.target.size for channel in unseen])[:-1])
-            squares = jnp.stack([jnp.mean(part**2) for part in rows])
+        def left(rows: Float[Array, " n"]) -> Float[Array, " channels"]:
+            parts = jnp.split(rows, np.cumsum([channel.target.size for channel in unseen])[:-1])
+            squares = jnp.stack([jnp.mean(part**2) for part in parts])
             return jnp.where(jnp.isfinite(squares), squares, jnp.inf)
 
         def total(squares: Float[Array, "*any channels"]) -> Float[Array, "*any"]:
@@ -232,45 +239,57 @@ def _estimated(
             error = objective.corrected(system.tree(coefficients)).dimensionless(probes) - solution.dimensionless(probes)
             return jnp.sqrt(jnp.mean(error**2, axis=0))
 
-        def step(now: _Steps, factors: Factors) -> _Steps:
-            tried = now.at + factors.solve(-now.rows, jnp.asarray(RIDGES))
-            every = jax.lax.map(left, tried)
-            best = jnp.argmin(total(every))
+        def step(now: _Steps, factors: Factors, there: Float[Array, "n p"]) -> _Steps:
+            moves = factors.solve(-now.rows, jnp.asarray(RIDGES))
+            meant = total(jax.vmap(left)(now.unseen + moves @ there.T))
+            freer = jnp.argmin(meant)
+            tried = now.at + jnp.concatenate([moves[freer][None], moves[-HELD_BACK:]])
+            seen_there = jax.lax.map(elsewhere.rows, tried)
+            every = jax.vmap(left)(seen_there)
+            after = factors.solve(-system.rows(tried[0]), jnp.asarray(RIDGES)[freer][None])[0]
+            contracts = jnp.linalg.norm(added(after)) < CONTRACTS * jnp.linalg.norm(added(moves[freer]))
+            least = jnp.argmin(total(every[1:]))
+            best = jnp.where(contracts, 0, 1 + least)
+            more = meant[freer] < LESS**2 * meant[-HELD_BACK:][least]
             then, squares, rows = tried[best], every[best], system.rows(tried[best])
-            better, looks = total(squares) < total(now.squares), ~jnp.isfinite(total(now.begin))
+            better, looks = contracts | (total(squares) < total(now.squares)), ~jnp.isfinite(total(now.begin))
             begin = jnp.where(looks, squares, now.begin)
             missed = jnp.linalg.norm(rows - now.rows - factors.times(then - now.at))
+            bent = missed > LINEAR * jnp.linalg.norm(rows)
             return _Steps(
                 at=jnp.where(better, then, now.at),
                 rows=jnp.where(better, rows, now.rows),
                 squares=jnp.where(better, squares, now.squares),
+                unseen=jnp.where(better, seen_there[best], now.unseen),
                 first=jnp.where(looks, rows, now.first),
                 begin=begin,
                 amplified=now.amplified,
                 rounded=now.rounded,
-                goes_on=_is_less(total(squares), total(now.squares), total(begin)),
-                bent=missed > LINEAR * jnp.linalg.norm(rows),
+                goes_on=(contracts & bent) | _is_less(total(squares), total(now.squares), total(begin)),
+                open=jnp.where(contracts, added(after), jnp.where(more, added(moves[freer]), 0.0)),
+                bent=bent,
+                leads=now.leads | (contracts & bent),
                 number=now.number + 1,
             )
 
         def steps(now: _Steps) -> _Steps:
-            factors = Factors.of(system.jacobian(now.at))
-            begin = dataclasses.replace(now, number=jnp.zeros((), int))
-            last = jax.lax.while_loop(lambda s: s.goes_on & (s.number < number), lambda s: step(s, factors), begin)
+            factors, there = Factors.of(system.jacobian(now.at)), elsewhere.jacobian(now.at)
+            begin = dataclasses.replace(now, number=jnp.zeros((), int), leads=jnp.zeros((), bool))
+            last = jax.lax.while_loop(lambda s: s.goes_on & (s.number < STEPS), lambda s: step(s, factors, there), begin)
             parts = last.first * (np.repeat(np.eye(len(sizes)), sizes, axis=1))
-            shares = jax.vmap(lambda rows: added(factors.solve(rows, jnp.asarray(RIDGES[2:3]))[0]))(parts)
-            roundings = jax.vmap(lambda rows: added(factors.solve(rows, jnp.asarray(RIDGES[:1]))[0]))(noise * whitening)
+            shares = jax.vmap(lambda rows: added(factors.solve(rows, jnp.asarray([OF_SHARES]))[0]))(parts)
+            roundings = jax.vmap(lambda rows: added(factors.solve(rows, jnp.asarray([OF_ROUNDINGS]))[0]))(noise * whitening)
             return dataclasses.replace(
                 last,
                 amplified=shares,
                 rounded=jnp.sqrt(jnp.mean(roundings**2, axis=0)),
-                goes_on=last.bent & _is_less(total(last.squares), total(now.squares), total(last.begin)),
+                goes_on=last.leads | last.bent & _is_less(total(last.squares), total(now.squares), total(last.begin)),
                 number=now.number + 1,
             )
 
-        number = STEPS if jacobians > 1 else ONE
+        number = sum(channel.target.size for channel in unseen)
         last = jax.lax.while_loop(
-            lambda s: s.goes_on & (s.number < jacobians), steps, _Steps.first_of_all(like.size, sizes, fields)
+            lambda s: s.goes_on & (s.number < jacobians), steps, _Steps.first_of_all(like.size, sizes, number, fields)
         )
         of_channels = jnp.sqrt(last.squares / jnp.maximum(last.begin, 1e-300))
         of_all = jnp.sqrt(total(last.squares) / jnp.maximum(total(last.begin), 1e-300))
@@ -279,7 +298,8 @@ def _estimated(
             system.tree(last.at),
             left=jnp.where(jnp.isfinite(total(last.begin)), of_all, jnp.inf),
             size=added(last.at),
-            remains=jnp.sqrt(jnp.sum((of_channels[:, None] * last.amplified) ** 2, axis=0)) + last.rounded,
+            remains=jnp.sqrt(jnp.sum((of_channels[:, None] * last.amplified) ** 2, axis=0) + (FURTHER * last.open) ** 2)
+            + last.rounded,
             probes=probes,
         )
 
@@ -296,17 +316,32 @@ class _Steps(eqx.Module):
 
     at: Float[Array, " p"]
     rows: Float[Array, " m"]  # the residuals there,
-    squares: Float[Array, " channels"]  # and the means of their squares at points that no step has seen
+    squares: Float[Array, " channels"]  # and the means of their squares at points that no step has seen,
+    unseen: Float[Array, " n"]  # where they are these
     first: Float[Array, " m"]  # both
     begin: Float[Array, " channels"]  # before all steps
     amplified: Float[Array, "channels fields"]  # how large an error these residuals alone make, by condition,
     rounded: Float[Array, " fields"]  # and roundings
+    open: Float[Array, " fields"]  # and how far a step would have gone that is not made, though it explains much more
     goes_on: Bool[Array, ""]  # whether steps still bring something
-    bent: Bool[Array, ""]  # whether the last one was led astray by its Jacobian
+    bent: Bool[Array, ""]  # whether the last one was led astray by its Jacobian,
+    leads: Bool[Array, ""]  # and one of them towards a solution all the same
     number: Int[Array, ""]  # of steps with one Jacobian, or of Jacobians
 
     @classmethod
-    def first_of_all(cls, coefficients: int, sizes: Sequence[int], fields: int) -> "_Steps":
+    def first_of_all(cls, coefficients: int, sizes: Sequence[int], unseen: int, fields: int) -> "_Steps":
         rows, unknown, true = jnp.zeros(sum(sizes)), jnp.full(len(sizes), jnp.inf), jnp.ones((), bool)
-        none = (jnp.zeros((len(sizes), fields)), jnp.zeros(fields))
-        return cls(jnp.zeros(coefficients), rows, unknown, rows, unknown, *none, true, true, jnp.zeros((), int))
+        none = (jnp.zeros((len(sizes), fields)), jnp.zeros(fields), jnp.zeros(fields))
+        return cls(
+            jnp.zeros(coefficients),
+            rows,
+            unknown,
+            jnp.zeros(unseen),
+            rows,
+            unknown,
+            *none,
+            true,
+            true,
+            ~true,
+            jnp.zeros((), int),
+        )
