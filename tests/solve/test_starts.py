@@ -69,7 +69,7 @@ def test_one_explanation_is_found_again_by_all_starts():
 
 @pytest.mark.slow
 def test_two_rates_may_change_places():
-    """Flip-flop kinetics: of what is swallowed only its concentration in the blood is measured, and not how much arrives there."""
+    """Flip-flop kinetics: of what is swallowed only its concentration in the blood is measured."""
     ka, ke, volume, dose = 1.1, 0.17, 35.0, 300.0
     t = np.array([0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24])
     exact = dose / volume * ka / (ka - ke) * (np.exp(-ke * t) - np.exp(-ka * t))
@@ -103,7 +103,7 @@ def test_nothing_is_looked_for_where_that_is_not_wanted_or_too_little_is_done(ch
 
 
 def test_where_starts_begin():
-    """First at what symmetries make of what was found, then around the guess and what was found in turn, or where the prior is."""
+    """First at what symmetries make of what was found, then around the guess and that in turn, or where the prior is."""
     unknowns = {
         "k": epinn.Unknown(guess=2.0),
         "a": epinn.Unknown(guess=0.5, positive=True),

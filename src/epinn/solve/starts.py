@@ -77,7 +77,7 @@ def with_other_explanations(task: Task, fits: list[Fit]) -> list[Fit]:
 
 
 def _looks_further(task: Task, fits: Sequence[Fit]) -> bool:
-    """Whether there are unknowns to be found from measurements, a fit of which there is nothing to complain, and steps enough."""
+    """Whether there are unknowns to be found from measurements, a fit that nothing is wrong with, and steps enough."""
     problem, base = task.problems[0], task.base
     if not problem.parameters or task.prior is None or base.starts == 0 or not any(map(_is_good, fits)):
         return False
@@ -149,9 +149,7 @@ class _Search:
         solution = _freed(task, self._loose, self._held(task, number))
         squares = self._squares(self._loose, solution)
         elsewhere = [
-            _is_good(fit)
-            and not self._counted(i, _raw(own))
-            and bool(squares[i] < self._loose_squares[i] + 2 * PROMISING)
+            _is_good(fit) and not self._counted(i, _raw(own)) and bool(squares[i] < self._loose_squares[i] + 2 * PROMISING)
             for i, (fit, own) in enumerate(zip(self._fits, unstack(solution, len(self._fits)), strict=True))
         ]
         if any(elsewhere):
