@@ -58,6 +58,18 @@ def test_what_the_user_states_tells_explanations_apart():
 
 
 @pytest.mark.slow
+def test_what_explains_clearly_better_takes_the_place_of_the_fit():
+    """The search begins at a sign that the prior makes unlikely, and stays there."""
+    unlikely = {"k": epinn.Unknown(guess=-0.8, prior=epinn.Normal(1.0, 0.2))}
+    first = epinn.fit(decaying(squared, unknowns=unlikely), base=dataclasses.replace(SMALL, starts=0), key=0)
+    pinn = epinn.fit(decaying(squared, unknowns=unlikely), base=dataclasses.replace(SMALL, starts=1), key=0)
+    assert float(first.solution.unknowns["k"]) == pytest.approx(-1, abs=0.1)
+    assert float(pinn.solution.unknowns["k"]) == pytest.approx(1, abs=0.1)
+    assert pinn.modes == Modes(1, 1)
+    assert not pinn.warnings
+
+
+@pytest.mark.slow
 def test_one_explanation_is_found_again_by_all_starts():
     problem = decaying(lambda u, k: u.t + k * u, unknowns={"k": POSITIVE})
     pinn = epinn.fit(problem, base=dataclasses.replace(SMALL, starts=3), key=0)

@@ -49,6 +49,7 @@ IGNORED = 1e3  # times its noise, where a measurement is to count for nothing
 TIGHTER = 0.1  # of the first tolerances, where what seems to be another explanation is followed
 FACTOR = 5.0  # between a positive unknown and where a start begins, as one standard deviation
 AROUND = 3.0  # the same for one that may have any sign, in parts of its size
+OF_ONE_SIZE = 10.0  # guesses of two unknowns that may change places differ by less than this factor
 CLEAR = 5.0  # of a log likelihood: what is worse by more explains the measurements less well
 PROMISING = 20.0  # and what is worse by more after a start is not followed
 APART = 0.1  # of an unknown: what is nearer is the same,
@@ -149,7 +150,7 @@ class _Search:
         solution = _freed(task, self._loose, self._held(task, number))
         squares = self._squares(self._loose, solution)
         elsewhere = [
-            _is_good(fit) and not self._counted(i, _raw(own)) and bool(squares[i] < self._loose_squares[i] + 2 * PROMISING)
+            _is_good(fit) and bool(squares[i] < self._loose_squares[i] + 2 * PROMISING) and not self._counted(i, _raw(own))
             for i, (fit, own) in enumerate(zip(self._fits, unstack(solution, len(self._fits)), strict=True))
         ]
         if any(elsewhere):
@@ -271,13 +272,14 @@ def _begin(problem: Problem, solution: Solution, number: int, normal: Mapping[st
 
 def _mirrored(problem: Problem, solution: Solution) -> list[dict[str, float]]:
     """What symmetries would make of the unknowns: those that may have any sign with the other one, and two positive ones
-    changed for each other, the two whose guesses are nearest to each other."""
+    changed for each other, the two whose guesses are nearest to each other, if these are of one size."""
     raw, unknowns = _raw(solution), problem.parameters
     signs = {name: -raw[name] for name, unknown in unknowns.items() if not unknown.positive}
     guesses = {name: math.log(unknown.guess) for name, unknown in unknowns.items() if unknown.positive}
-    pairs = sorted(itertools.combinations(guesses, 2), key=lambda pair: abs(guesses[pair[0]] - guesses[pair[1]]))
+    pairs = {(a, b): abs(guesses[a] - guesses[b]) for a, b in itertools.combinations(guesses, 2)}
     made = [signs] if signs else []
-    for a, b in pairs[:1]:
+    nearest = [pair for pair, apart in pairs.items() if apart == min(pairs.values()) and apart < math.log(OF_ONE_SIZE)]
+    for a, b in nearest[:1]:
         apart = math.log((_unit(solution, a) or 1.0) / (_unit(solution, b) or 1.0))
         made.append({a: raw[b] - apart, b: raw[a] + apart})
     return made
