@@ -131,7 +131,10 @@ def test_where_starts_begin():
     begun = _begin(problem, solution, 2, dict.fromkeys(unknowns, 1.0))
     assert math.exp(begun["a"]) * size["a"] == pytest.approx(FACTOR * 0.5, rel=1e-5)
     assert math.exp(begun["c"]) * size["c"] == pytest.approx(44, rel=0.01)
-    assert begun["k"] * size["k"] == pytest.approx(8.0, rel=1e-5)
+    assert begun["k"] * size["k"] == pytest.approx(4.0, rel=1e-5)
+    opposite = _begin(problem, solution, 3, dict.fromkeys(unknowns, 1.0))
+    assert math.exp(opposite["a"]) * size["a"] == pytest.approx(0.5 / FACTOR, rel=1e-5)
+    assert opposite["k"] * size["k"] == pytest.approx(0.0, abs=1e-5)
 
 
 def test_the_spread_of_an_unknown_is_that_of_a_gaussian():

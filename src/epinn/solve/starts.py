@@ -48,7 +48,7 @@ TIGHTLY = 1e-4  # of its unit, as the width of a prior: what holds an unknown
 IGNORED = 1e3  # times its noise, where a measurement is to count for nothing
 TIGHTER = 0.1  # of the first tolerances, where what seems to be another explanation is followed
 FACTOR = 5.0  # between a positive unknown and where a start begins, as one standard deviation
-AROUND = 3.0  # the same for one that may have any sign, in parts of its size
+AROUND = (1.0, 3.0)  # the same for one that may have any sign, in parts of its size: for the first two starts, and for others
 OF_ONE_SIZE = 10.0  # guesses of two unknowns that may change places differ by less than this factor
 CLEAR = 5.0  # of a log likelihood: what is worse by more explains the measurements less well
 PROMISING = 20.0  # and what is worse by more after a start is not followed
@@ -236,11 +236,12 @@ def _stated(problem: Problem, solution: Solution) -> float:
 
 def _begins(task: Task, solution: Solution, number: int) -> dict[str, Array]:
     """Where the unknowns of all seeds begin: first at what symmetries would make of those found, then at random."""
-    keys, size = fold_in(task.keys, STARTS + number), len(task.problems)
-    normal = np.asarray(_normal(keys, len(solution.raw)))
+    alone = unstack(solution, len(task.problems))
+    pair = (number - len(_mirrored(task.problems[0], alone[0]))) // 2
+    normal = np.asarray(_normal(fold_in(task.keys, STARTS + max(pair, 0)), len(solution.raw)))
     begins = [
         _begin(problem, own, number, dict(zip(own.raw, normal[i].tolist(), strict=True)))
-        for i, (problem, own) in enumerate(zip(task.problems, unstack(solution, size), strict=True))
+        for i, (problem, own) in enumerate(zip(task.problems, alone, strict=True))
     ]
     return {
         name: jnp.asarray([begin[name] for begin in begins], value.dtype).reshape(value.shape)
@@ -254,19 +255,21 @@ def _normal(keys: Keys, number: int) -> Float[Array, "seeds number"]:
 
 
 def _begin(problem: Problem, solution: Solution, number: int, normal: Mapping[str, float]) -> dict[str, float]:
+    """Where the unknowns of one seed begin. Two starts after each other, around the guess and around what was found, go to
+    opposite sides of these."""
     raw, mirrored = _raw(solution), _mirrored(problem, solution)
     if number < len(mirrored):
         return raw | mirrored[number]
-    begin = {}
+    begin, (pair, is_second) = {}, divmod(number - len(mirrored), 2)
     for name, unknown in problem.parameters.items():
         unit = _unit(solution, name)
         guess = unknown.raw(1.0 if unit is None else unit)
         if unknown.prior is not None:
             center, width = raw_prior(unknown, unit)
         else:
-            center = raw[name] if (number - len(mirrored)) % 2 else guess
-            width = math.log(FACTOR) if unknown.positive else AROUND * (max(abs(guess), abs(raw[name])) or 1.0)
-        begin[name] = center + width * normal[name]
+            center, size = raw[name] if is_second else guess, max(abs(guess), abs(raw[name])) or 1.0
+            width = math.log(FACTOR) if unknown.positive else AROUND[min(pair, 1)] * size
+        begin[name] = center + (-width if is_second else width) * normal[name]
     return begin
 
 
