@@ -1,9 +1,9 @@
 # %% [markdown]
 # # When the verdict says no
 #
-# A band that is wrong is worse than none, so every band comes with a verdict: `trustworthy`, `too narrow`, `too wide`, `not
-# converged` or `not checked`, and why. This page makes things go wrong on purpose, on the [cooling fin](first_band.md), and
-# shows what is said and what to do about it.
+# A band that is wrong is worse than none, so every band comes with a verdict: `trustworthy`, `too narrow`, `too wide`,
+# `ambiguous`, `not converged` or `not checked`, and why. This page makes things go wrong on purpose, on the
+# [cooling fin](first_band.md), and shows what is said and what to do about it.
 
 # %%
 import warnings

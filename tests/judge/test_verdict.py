@@ -11,6 +11,7 @@ from epinn.judge.verdict import Evidence, Verdict, judge, overall
 from epinn.posterior.held_out import HeldOut
 from epinn.posterior.statistics import Prediction
 from epinn.solve.diagnosis import Finding
+from epinn.solve.explanations import Explanation, Modes
 
 N = 200
 
@@ -162,6 +163,40 @@ def test_advice_that_several_complaints_share_is_given_once():
     )
 
 
+OTHER = Explanation({"ka": 1.1, "V": 35.0}, 2, 0.3)
+
+
+def test_a_band_beside_which_something_else_explains_the_measurements_is_ambiguous():
+    """However small the residuals are, and even if held-out measurements are in it: they are explained by the other as well."""
+    evidence = dataclasses.replace(
+        BLIND, residuals=SOUND, held_out=held_out(1.0), modes=Modes(4, 2, (OTHER,)), unknowns={"ka": 0.18, "V": 6.256}
+    )
+    verdict = judge(evidence)
+    assert verdict.word == "ambiguous"
+    assert verdict.why[0] == "the measurements are explained as well by ka = 1.10, V = 35.0 (found from 2 of 4 further starts)"
+    assert verdict.why[1] == "this band knows of ka = 0.180, V = 6.26 only"
+    assert SOUND in verdict.why
+    assert "prior=epinn.Normal" in verdict.advice[0]
+    lost = dataclasses.replace(evidence, complaints=["it is lost"])
+    assert judge(lost).word == "not converged"
+    denied = dataclasses.replace(evidence, held_out=held_out(2.0))
+    assert judge(denied).word == "too narrow"
+
+
+@pytest.mark.parametrize(
+    ("modes", "said"),
+    [
+        (Modes(1, 1), "the same unknowns from 1 further start"),
+        (Modes(4, 4), "the same unknowns from 4 further starts"),
+        (Modes(4, 3), "the same unknowns from 3 of 4 further starts, nothing as good from the others"),
+        (Modes(), "no work was left to look whether other values of the unknowns explain the measurements as well"),
+    ],
+)
+def test_where_starts_find_nothing_else_that_is_said(modes, said):
+    assert judge(dataclasses.replace(BLIND, residuals=SOUND, modes=modes)) == Verdict("trustworthy", (SOUND, said))
+    assert judge(dataclasses.replace(BLIND, modes=modes)).word == "not checked"  # by itself it speaks for no band
+
+
 def test_a_verdict_survives_as_plain_data_also_from_before_there_was_advice():
     verdict = Verdict("not converged", ("a",), ("try b.",))
     assert Verdict.of(verdict.plain()) == verdict
@@ -169,10 +204,5 @@ def test_a_verdict_survives_as_plain_data_also_from_before_there_was_advice():
 
 
 def test_colours_tell_good_from_bad():
-    assert [Verdict(word).tone for word in ("trustworthy", "too wide", "too narrow", "not converged", "not checked")] == [
-        "good",
-        "fair",
-        "bad",
-        "bad",
-        "",
-    ]
+    tones = {"trustworthy": "good", "too wide": "fair", "too narrow": "bad", "ambiguous": "bad", "not converged": "bad"}
+    assert {word: Verdict(word).tone for word in (*tones, "not checked")} == tones | {"not checked": ""}

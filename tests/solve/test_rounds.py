@@ -41,14 +41,14 @@ def runs(monkeypatch):
     class Runs(list):
         spoil = staticmethod(lambda stage, outcome, solution: (outcome, solution))
 
-    seen, run = Runs(), rounds._gauss_newton
+    seen, run = Runs(), rounds.one_run
 
     def watched(task, channels, solution, stage, **how):
         outcome, after = seen.spoil(stage, *run(task, channels, solution, stage, **how))
         seen.append((stage, channels, after))
         return outcome, after
 
-    monkeypatch.setattr(rounds, "_gauss_newton", watched)
+    monkeypatch.setattr(rounds, "one_run", watched)
     return seen
 
 

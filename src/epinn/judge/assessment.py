@@ -39,6 +39,8 @@ def assess(pinn: Pinn, method: Method, posterior: Posterior, evaluation: Evaluat
             missed=most_missed(pinn) if method.traits.is_linearised else math.inf,
             unasked=where_nothing_is_asked(pinn) if method.traits.uses_base else "",
             from_prior=shares_of_priors(pinn, evaluation) if method.traits.uses_sigma else {},
+            modes=pinn.modes if method.traits.uses_base and not method.traits.retrains else None,  # its own fits know more
+            unknowns={name: float(np.asarray(pinn.solution.unknowns[name])) for name in pinn.problem.parameters},
             denied=denied(informed, method, posterior),
             held_out=None if method.traits.held_out else compare_held_out(posterior, informed.data_sigmas),
         )

@@ -11,6 +11,7 @@ from ..methods.mcmc.diagnostics import MIXED, STUCK
 from ..posterior.gaussian import LEVEL, quantile
 from ..posterior.held_out import HeldOut
 from ..solve.diagnosis import Finding
+from ..solve.explanations import Modes
 from ..solve.misfit import SOLVED
 from .evaluation import Evaluation
 from .metrics import at_least_rounding, coverage
@@ -31,15 +32,24 @@ LET_THEM_MEET = "to have it in the band, let one of them go over into the other,
 
 MOSTLY = 0.5  # an unknown whose standard deviation is this part of its prior's is mostly prior
 
-TRUSTWORTHY, TOO_NARROW, TOO_WIDE, NOT_CONVERGED, NOT_CHECKED = (
+TELL_APART = "say what is known beforehand, prior=epinn.Normal(...), give a nearer guess, or measure what tells them apart."
+
+TRUSTWORTHY, TOO_NARROW, TOO_WIDE, AMBIGUOUS, NOT_CONVERGED, NOT_CHECKED = (
     "trustworthy",
     "too narrow",
     "too wide",
+    "ambiguous",
     "not converged",
     "not checked",
 )
 
-TONES = {TRUSTWORTHY: "good", TOO_NARROW: "bad", TOO_WIDE: "fair", NOT_CONVERGED: "bad"}  # the colour of a verdict, if any
+TONES = {  # the colour of a verdict, if any
+    TRUSTWORTHY: "good",
+    TOO_NARROW: "bad",
+    TOO_WIDE: "fair",
+    AMBIGUOUS: "bad",
+    NOT_CONVERGED: "bad",
+}
 
 
 @dataclass(frozen=True)
@@ -94,6 +104,8 @@ class Evidence:
     missed: float = math.inf  # the largest residual of what holds exactly, in parts of the size of its terms
     unasked: str = ""  # where given values contradict each other, in words
     from_prior: Mapping[str, float] = field(default_factory=dict)  # by unknown, its standard deviation in parts of its prior's
+    modes: Modes | None = None  # whether something else explains the measurements as well, if that was looked for
+    unknowns: Mapping[str, float] = field(default_factory=dict)  # as the base found them
 
 
 def _capital(sentence: str) -> str:
@@ -128,7 +140,9 @@ def _judged(evidence: Evidence) -> Verdict:
         if wrong := [*(finding.said for finding in here), *(why for found, why in checks if found == word)]:
             return Verdict(word, tuple(wrong), tuple(dict.fromkeys(finding.advice for finding in here)))
     grounds = (*(why for _, why in checks), *_grounds(evidence))
-    why = (*_mostly_prior(evidence), *grounds, *_allowed(evidence))
+    why = (*_mostly_prior(evidence), *grounds, *_allowed(evidence), *_starts(evidence))
+    if evidence.modes is not None and evidence.modes.others:
+        return Verdict(AMBIGUOUS, (*_others(evidence.modes, evidence.unknowns), *why), (TELL_APART,))
     if evidence.unasked and evidence.held_out is None:  # measurements would have told
         said = f"{evidence.unasked}, and how far that reaches is not in the band"
         return Verdict(NOT_CHECKED, (said, *why), (LET_THEM_MEET,))
@@ -179,6 +193,36 @@ def _mostly_prior(evidence: Evidence) -> Iterator[str]:
     for name, share in evidence.from_prior.items():
         if share > MOSTLY:
             yield f"what is said of {name} is mostly its prior (its standard deviation is {significant(share)} of the prior's)"
+
+
+def _starts(evidence: Evidence) -> Iterator[str]:
+    """That further starts from other guesses of the unknowns have found nothing else, or that there were none."""
+    if (modes := evidence.modes) is None or modes.others:
+        return
+    if not modes.starts:
+        yield "no work was left to look whether other values of the unknowns explain the measurements as well"
+    elif modes.same == modes.starts:
+        yield f"the same unknowns from {_starts_in_words(modes.starts)}"
+    else:
+        yield f"the same unknowns from {modes.same} of {_starts_in_words(modes.starts)}, nothing as good from the others"
+
+
+def _starts_in_words(number: int) -> str:
+    return f"{number} further start{'s' if number > 1 else ''}"
+
+
+def _others(modes: Modes, found: Mapping[str, float]) -> Iterator[str]:
+    """The other explanations, and that the band knows nothing of them."""
+    for other in modes.others:
+        yield (
+            f"the measurements are explained as well by {_values(other.unknowns)} "
+            f"(found from {other.starts} of {_starts_in_words(modes.starts)})"
+        )
+    yield f"this band knows of {_values(found)} only"
+
+
+def _values(unknowns: Mapping[str, float]) -> str:
+    return ", ".join(f"{name} = {significant(value, 3)}" for name, value in unknowns.items())
 
 
 def _held_out(evidence: Evidence) -> tuple[str, str] | None:

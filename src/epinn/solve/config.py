@@ -28,7 +28,7 @@ from .seeds import Keys, over_seeds, stack, unstack
 DEPTH, WIDTH, NARROWEST = 3, 32, 12  # of networks that the user leaves to us
 MOST_STAGES = 5  # of a fit: the second one reaches what can be reached, the third seldom adds to it
 ALWAYS = ("fourier", "fourier_scale", "output_scale", "epochs", "learning_rate", "polish", "newton", "restarts", "prior")
-NUMBERS = (*ALWAYS, "newton_work", "tolerance")  # which may be left to us
+NUMBERS = (*ALWAYS, "newton_work", "tolerance", "starts")  # which may be left to us
 WORK = {"cpu": 1e12}  # operations of Gauss-Newton; a hundred times as many elsewhere
 
 
@@ -64,6 +64,8 @@ class Base:
     Where there is noise, a Gaussian `prior` of that width on all weights joins them, as in a Bayesian PINN; it is also that of
     the methods that have none of their own.
     A seed that has not found the solution is trained anew from other weights, up to `restarts` times.
+    Where unknowns are found from measurements, so many further `starts` from other guesses tell whether something else explains
+    these as well; by default up to four, as many as take half the work of the fit, and 0 for none.
     Where all conditions are exact and nothing is unknown, what a fit is still wrong by is found and added to it in further
     `stages` (see `second_stage`): nearly as exact as double precision allows, where the solution is smooth. By default there is
     a second one, after the first 30 steps of Gauss-Newton if these are enough; what was trained elsewhere stays as it is.
@@ -88,6 +90,7 @@ class Base:
     newton: int = 300
     newton_work: float | None = None
     restarts: int = 2
+    starts: int | None = None
     stages: int | None = None
     prior: float = 1.0
     tolerance: float | None = None
@@ -102,6 +105,8 @@ class Base:
         for name in ("fourier", "polish", "newton", "newton_work", "restarts"):
             if not 0 <= (getattr(self, name) or 0) < math.inf:
                 raise InputError(f"base.{name} must be a finite number, and not negative.")
+        if self.starts is not None and not is_whole(self.starts, 0):
+            raise InputError(f"base.starts must be a whole number, and not negative, not {shown(self.starts)}.")
         if self.stages is not None and (not is_whole(self.stages, 1) or self.stages > MOST_STAGES):
             raise InputError(f"base.stages must be a whole number between 1 and {MOST_STAGES}, not {shown(self.stages)}.")
         if not 0 < self.fourier_scale < math.inf or not 0 < self.prior < math.inf:

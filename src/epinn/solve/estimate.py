@@ -12,7 +12,8 @@ from ..problem.problem import Problem
 from .config import Base
 from .double import in_double
 from .optimise.gauss_newton import BYTES, FACTORS, Plan
-from .rounds import number_of_rounds
+from .rounds import is_noisy, number_of_rounds
+from .starts import SHARE
 
 SIDE = 512  # of the matrices whose product shows how fast the machine is
 COMPILING = (6.0, 3.0)  # seconds, and as many more for every condition
@@ -34,7 +35,8 @@ def estimated_seconds(base: Base, problem: Problem, seeds: int = 1) -> tuple[flo
     rounds = number_of_rounds(channels) if base.newton else 0
     begin = COMPILING[0] + COMPILING[1] * len(channels)
     soon, at_last = (begin + epochs + rounds * steps * step for steps in (min(FEWEST, most), most))
-    return soon, begin + (1 + base.restarts) * (at_last - begin)
+    looks = problem.parameters and is_noisy(channels) and base.starts != 0
+    return soon, begin + (1 + base.restarts + (SHARE if looks else 0)) * (at_last - begin)
 
 
 def estimated_bytes(base: Base, problem: Problem) -> int:

@@ -9,6 +9,8 @@ with residuals r, parameters d in units of the prior, and the sum of log sigma o
 that hold exactly count with one tolerance in all fits, or the number of points that they are looked at would decide.
 """
 
+import dataclasses
+from collections.abc import Callable
 from typing import Any
 
 import equinox as eqx
@@ -30,6 +32,21 @@ from .seeds import one_of, over_seeds, stack
 
 def log_evidence(channels: tuple[Channel, ...], solution: Solution, prior: Prior) -> float | None:
     """Of one fit, with the sigma that it found; None where there are too many rows for it."""
+    found = _of_one(_log_evidences, channels, solution, prior)
+    return None if found is None else float(found[0])
+
+
+def spread_of_unknowns(channels: tuple[Channel, ...], solution: Solution, prior: Prior) -> dict[str, float] | None:
+    """The standard deviations, by Laplace's approximation, of what stands for the unknowns of one fit (`Solution.raw`)."""
+    found = _of_one(_spreads, channels, solution, prior)
+    return None if found is None else dict(zip(sorted(solution.raw), found[0].tolist(), strict=True))
+
+
+def _of_one(
+    function: Callable[[System, Any], Array], channels: tuple[Channel, ...], solution: Solution, prior: Prior
+) -> np.ndarray | None:
+    """What a function says of the system of one fit, whose conditions count with the same tolerance as in any other; None
+    where there are too many rows for a factorisation."""
     stacked, solutions = tuple(stack([channels])), stack([solution])
     parameters, rest = trainable(solutions)
     rows, size = sum(c.target.size for c in channels), sum(leaf.size for leaf in jax.tree.leaves(parameters))
@@ -42,10 +59,9 @@ def log_evidence(channels: tuple[Channel, ...], solution: Solution, prior: Prior
     keys = jax.random.split(jax.random.key(0), 1)
 
     def compute(objective: PinnObjective, channels: tuple[Channel, ...], parameters: Any, prior: Prior) -> Array:
-        return _log_evidences(System(objective, channels, keys, prior, one_of(parameters)), parameters)
+        return function(System(objective, channels, keys, prior, one_of(parameters)), parameters)
 
-    found: Array = in_double(compute, PinnObjective(rest), fair, parameters, prior, side=min(rows, size))
-    return float(np.asarray(found)[0])
+    return np.asarray(in_double(compute, PinnObjective(rest), fair, parameters, prior, side=min(rows, size)))
 
 
 @eqx.filter_jit
@@ -57,5 +73,19 @@ def _log_evidences(systems: System, parameters: Any) -> Float[Array, " seeds"]:
         widths = sum((jnp.sum(jnp.log(c.sigma)) * c.target.size / c.sigma.size for c in unknown), start=jnp.zeros(()))
         total: Float[Array, ""] = -0.5 * system.loss(at) - widths - 0.5 * determinant
         return total
+
+    return over_seeds(one, systems, parameters)
+
+
+@eqx.filter_jit
+def _spreads(systems: System, parameters: Any) -> Float[Array, "seeds unknowns"]:
+    def one(system: System, tree: Any) -> Float[Array, " unknowns"]:
+        at = system.vector(tree)
+        regular, nothing = Regular.of(system.jacobian(at)), jax.tree.map(jnp.zeros_like, tree)
+        sides = [dataclasses.replace(nothing, raw=nothing.raw | {name: jnp.ones(())}) for name in sorted(tree.raw)]
+        units = jnp.stack([system.vector(side) for side in sides], axis=1)  # one entry each, the inverse of a prior's width
+        widths = 1 / jnp.sum(units, axis=0)
+        found = regular.solve(jnp.zeros((len(regular.jacobian), len(sides))), units * widths)
+        return jnp.sqrt(jnp.sum(found * units * widths, axis=0)) * widths
 
     return over_seeds(one, systems, parameters)

@@ -28,6 +28,7 @@ from .rounds import is_noisy
 from .second_stage import at_first, is_accurate, is_near, with_further_stages
 from .seeds import stack, unstack
 from .stages import fit_from, fit_once, fit_with_restarts, go_on
+from .starts import with_other_explanations
 from .task import Account, Fit, Task
 from .windows import briefly, can_march, fit_in_windows, nearer
 
@@ -98,7 +99,7 @@ def fit_seeds(
             marched = fit_in_windows(task, known, point_keys, network_keys)
             fits = [nearer(*pair, task.account.in_words(base)) for pair in zip(fits, marched, strict=True)]
     else:
-        fits = fit_with_restarts(task, start, begun)
+        fits = with_other_explanations(task, fit_with_restarts(task, start, begun))
     return with_further_stages(finished(fits), fold_in(train_keys, STAGES), base.further_stages, report, tell=tell)
 
 
@@ -139,4 +140,5 @@ def _pinn(found: Fit, problem: Problem, key: PRNGKeyArray, base: Base, weights: 
         failure=found.failure,
         warnings=found.complaints,
         regularised=found.regularised,
+        modes=found.modes,
     )

@@ -22,6 +22,7 @@ from ..problem.scales import Scales
 from ..problem.student import deviation
 from .config import Base
 from .double import in_its_precision
+from .explanations import Modes
 from .noise import estimate_sigma
 from .optimise.adam import Weights
 from .optimise.objective import PinnObjective
@@ -51,6 +52,7 @@ class Pinn:
     has_seen_all: bool = True  # whether it was trained on all its channels
     regularised: bool = False  # whether the prior on the weights took part in its training
     trained_elsewhere: bool = False
+    modes: Modes | None = None  # what further starts have found; None where nothing was looked for
 
     def __repr__(self) -> str:
         how = "trained elsewhere" if self.trained_elsewhere else f"trained in {self.seconds:.3g} s"

@@ -45,7 +45,7 @@ def in_rounds(task: Task, solution: Solution) -> tuple[list[Outcome], Solution, 
     for looseness in LOOSE if anew and rounds and is_noisy(task.channels) else ():
         looser = tuple(c.with_sigma(looseness * c.sigma) if isinstance(c.precision, Exact) else c for c in settling)
         stage = f"newton, equations {looseness:g} times as loose"
-        outcome, solution = _gauss_newton(dataclasses.replace(task, prior=None), looser, solution, stage, share=BRIEFLY)
+        outcome, solution = one_run(dataclasses.replace(task, prior=None), looser, solution, stage, share=BRIEFLY)
         outcomes.append(outcome)
     for i in range(rounds):
         stage = f"newton {i + 1}" if rounds > 1 else "newton"
@@ -55,7 +55,7 @@ def in_rounds(task: Task, solution: Solution) -> tuple[list[Outcome], Solution, 
             outcomes += more
             continue
         settling = _with_tolerances(settling, found)
-        outcome, solution = _gauss_newton(task, settling, solution, stage, is_last=i == rounds - 1)
+        outcome, solution = one_run(task, settling, solution, stage, is_last=i == rounds - 1)
         outcomes.append(outcome)
     return outcomes, solution, _final(settling, _estimated(task, settling, solution), rounds)
 
@@ -70,7 +70,7 @@ def _tighter(channels: tuple[Channel, ...], factor: float) -> tuple[Channel, ...
     return tuple(c if _is_told(c) else c.with_sigma(factor * c.sigma) for c in channels)
 
 
-def _gauss_newton(
+def one_run(
     task: Task, channels: tuple[Channel, ...], solution: Solution, stage: str, *, share: float = 1.0, is_last: bool = False
 ) -> tuple[Outcome, Solution]:
     """One run of it with a share of the steps, and the solution after it."""
@@ -119,16 +119,16 @@ def _tightened(
     """
     least = [c.sigma if _is_told(c) else TIGHTER * c.sigma for c in found]
     settling = _at_least(found, _uncompromising(used, solution), least)
-    outcome, solution = _gauss_newton(task, settling, solution, f"{stage}, tighter", share=BRIEFLY)
+    outcome, solution = one_run(task, settling, solution, f"{stage}, tighter", share=BRIEFLY)
     outcomes, follows = [outcome], np.ones(len(task.problems), bool)
     while np.any(follows & _is_above(settling, least)):
         tighter = _at_least(settling, [c.sigma / AT_ONCE for c in settling], least)
-        outcome, then = _gauss_newton(task, tighter, solution, f"{stage}, tighter {len(outcomes) + 1}", share=BRIEFLY)
+        outcome, then = one_run(task, tighter, solution, f"{stage}, tighter {len(outcomes) + 1}", share=BRIEFLY)
         outcomes.append(outcome)
         given_up = _squares_of_measurements(settling, then) - _squares_of_measurements(settling, solution)
         follows &= ~np.asarray(outcome.unfinished) | (given_up < GIVEN_UP)
         solution, settling = _where(follows, (then, tighter), (solution, settling))
-    outcome, solution = _gauss_newton(task, settling, solution, stage, is_last=is_last)
+    outcome, solution = one_run(task, settling, solution, stage, is_last=is_last)
     return [*outcomes, outcome], solution, settling
 
 

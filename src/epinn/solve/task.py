@@ -13,6 +13,7 @@ from ..problem.precision import UnknownNoise
 from ..problem.problem import Problem
 from ..progress import Progress
 from .config import Base, fold_in
+from .explanations import Modes
 from .optimise.adam import Weights
 from .optimise.whitened import Prior
 from .refine import Moved
@@ -39,6 +40,7 @@ class Fit:
     may_go_on: bool = False  # it was well on its way when its steps were used up
     stalled: bool = True  # more steps of the same kind would change next to nothing
     moved: Moved | None = None  # where its points are, if not where they began
+    modes: Modes | None = None  # what further starts have found, if there were any
 
     @property
     def noise(self) -> float:

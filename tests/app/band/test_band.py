@@ -20,6 +20,7 @@ from epinn.app.store.run_folder import RunFolder
 from epinn.judge.assessment import assess
 from epinn.judge.evaluation import evaluate
 from epinn.posterior.posterior import Posterior
+from epinn.solve.explanations import Explanation, Modes
 
 pytestmark = pytest.mark.usefixtures("quick_compile")
 
@@ -183,6 +184,13 @@ def test_a_band_comes_back_from_its_file(method, pinn, problem, tmp_path):
     assert band.verdict == again.verdict
     band.save(tmp_path / "band.epinn")
     assert epinn.load(tmp_path / "band.epinn", problem).known_verdict == band.verdict
+
+
+def test_other_explanations_come_back_with_the_band(pinn, problem, tmp_path):
+    modes = Modes(3, 2, (Explanation({"k": -1.0}, 1, 0.5),))
+    band = epinn.attach(dataclasses.replace(pinn, modes=modes), method="laplace", settings=FEW)
+    band.save(tmp_path / "band.epinn")
+    assert epinn.load(tmp_path / "band.epinn", problem).pinn.modes == modes
 
 
 def test_the_file_is_plain_data(band, tmp_path):

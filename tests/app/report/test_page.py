@@ -57,7 +57,7 @@ WIDE_ROW = tuple(Cell(f"{i}.5 (0.1 to 9.9)", i) for i in range(12))
 LETTERS = ("b", "a", "c", "d", "e", "f")
 NUMBERS = (Cell("ten", 10), Cell("2.0", 2), Cell("–"), Cell("words"), Cell("2.0 too", 2), Cell("-1", -1, "bad"))
 SORTABLE = Table("Sortable", ("name", "n"), tuple(zip(map(Cell, LETTERS), NUMBERS, strict=True)), "a `note`")
-VERDICTS = {"trustworthy": "good", "too wide": "fair", "too narrow": "bad", "not checked": ""}
+VERDICTS = {"trustworthy": "good", "too wide": "fair", "too narrow": "bad", "ambiguous": "bad", "not checked": ""}
 PAGE = Page(
     title="A title",
     subtitle="below it",

@@ -1,5 +1,7 @@
 """Base PINNs in files: trained once, named after what they have seen."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,7 @@ from epinn.app.plan.presets import preset
 from epinn.app.plan.source import find
 from epinn.app.store import trained as bases
 from epinn.app.store.trained import Bases
+from epinn.solve.explanations import Explanation, Modes
 
 pytestmark = pytest.mark.usefixtures("quick_compile")
 
@@ -55,6 +58,19 @@ def test_what_is_there_is_read_and_not_trained_again(tmp_path, trainings):
     assert len(trainings) == 1
     np.testing.assert_array_equal(values(first), values(second))
     assert [p.seconds for p in first] == [p.seconds for p in second]
+
+
+def test_what_further_starts_have_found_is_kept(tmp_path, monkeypatch):
+    modes, fit = Modes(3, 2, (Explanation({"k": -1.0}, 1, 0.5),)), bases.fit_base
+
+    def found(*arguments, epochs=None, **options):
+        pinns = fit(*arguments, epochs=epochs, **options)
+        return pinns if epochs == 0 else [dataclasses.replace(pinn, modes=modes) for pinn in pinns]
+
+    monkeypatch.setattr(bases, "fit_base", found)
+    one = plan(seeds=(0,))
+    Bases(tmp_path).get(one, Progress())
+    assert [pinn.modes for pinn in Bases(tmp_path).get(one, Progress())] == [modes]
 
 
 @pytest.mark.slow

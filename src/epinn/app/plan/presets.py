@@ -21,6 +21,7 @@ PAPER: dict[str, Any] = {
     "base.optimizer": "adam",
     "base.newton": 0,
     "base.restarts": 0,
+    "base.starts": 0,
     "base.tolerance": 0.01,
     "base.dimensionless": False,
     "epinet.objective": "paper",

@@ -19,6 +19,7 @@ from ...posterior.posterior import Posterior
 from ...problem.problem import Problem, as_key
 from ...progress import Progress
 from ...solve.config import Base
+from ...solve.explanations import Modes
 from ...solve.optimise.adam import Weights
 from ...solve.pinn import Pinn, scales_for
 from ...solve.refine import Moved, channels_at
@@ -59,6 +60,7 @@ def save_band(band: StoredBand, path: Path) -> None:
         "solution": pinn.solution,
         "points_key": jax.random.key_data(as_key(pinn.points_key)),
         "moved": None if pinn.moved is None else pinn.moved.plain(),
+        "modes": None if pinn.modes is None else finite(pinn.modes.plain()),
         "pinn": finite({name: getattr(pinn, name) for name in PINN}),
         "losses": np.asarray(pinn.losses),
         "sigmas": finite(pinn.sigmas),
@@ -93,6 +95,7 @@ def load_band(path: Path, problem: Problem, programs: Iterable[Program] = ()) ->
             base=base,
             weights=Weights(**content["weights"]),
             losses=np.asarray(content["losses"]),
+            modes=Modes.read(content.get("modes")),
             **plain,
         ).with_sigmas(content["sigmas"])
         _check_same_problem(path, content["problem"], _description(pinn))

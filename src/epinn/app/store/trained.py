@@ -6,6 +6,7 @@ from typing import Any
 
 from ...errors import InputError
 from ...progress import Progress
+from ...solve.explanations import Modes
 from ...solve.pinn import Pinn, scales_for
 from ...solve.refine import Moved, channels_at
 from ..plan.plan import Case, Plan, fit_base
@@ -89,6 +90,7 @@ class Bases:
                         "sigmas": pinn.sigmas,
                         "regularised": pinn.regularised,
                         "moved": None if pinn.moved is None else pinn.moved.plain(),
+                        "modes": None if pinn.modes is None else pinn.modes.plain(),
                         "steps": pinn.steps,
                         "losses": pinn.losses,
                     }
@@ -107,5 +109,6 @@ class Bases:
             failure=history["failure"],
             warnings=history.get("warnings", []),
             regularised=history.get("regularised", False),
+            modes=Modes.read(history.get("modes")),
         )
         return trained.with_sigmas(history.get("sigmas", {}))
