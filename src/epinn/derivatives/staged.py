@@ -7,7 +7,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Float
+from jaxtyping import Array, Float
 
 from .jet import Value
 from .lifted import Lifted

@@ -19,7 +19,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Bool, Float, Int, PRNGKeyArray
+from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from ..derivatives import memory
 from ..derivatives.composed import Parts
@@ -266,7 +266,7 @@ def _estimated(
                 amplified=now.amplified,
                 rounded=now.rounded,
                 goes_on=(contracts & bent) | _is_less(total(squares), total(now.squares), total(begin)),
-                open=jnp.where(contracts, added(after), jnp.where(more, added(moves[freer]), 0.0)),
+                open=jnp.where(contracts, added(after), jnp.where(more, added(moves[freer] - moves[-HELD_BACK:][least]), 0.0)),
                 bent=bent,
                 leads=now.leads | (contracts & bent),
                 number=now.number + 1,
