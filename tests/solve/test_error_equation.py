@@ -28,8 +28,8 @@ def test_noise_is_not_the_error_of_a_network(conditions, can_be):
 
 @pytest.mark.parametrize(("rate", "begin"), [(6.0, 1e-2), (8.0, 1e-3)])
 def test_an_error_that_the_equation_amplifies_is_found(rate, begin):
-    """A logistic curve that solves its equation exactly and begins wrong: where it is small it grows a thousandfold, and what is
-    wrong with it. Once that is corrected, what is not linear in it leaves more residuals than there were."""
+    """A logistic curve that solves its equation exactly and begins wrong: where it is small it grows a thousandfold, and what
+    is wrong with it. Once that is corrected, what is not linear in it leaves more residuals than there were."""
 
     def curve(weights, t):
         grown = weights["begin"] * jnp.exp(rate * t)

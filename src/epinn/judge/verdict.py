@@ -32,7 +32,7 @@ LET_THEM_MEET = "to have it in the band, let one of them go over into the other,
 
 MOSTLY = 0.5  # an unknown whose standard deviation is this part of its prior's is mostly prior
 
-TELL_APART = "say what is known beforehand, prior=epinn.Normal(...), give a nearer guess, or measure what tells them apart."
+TELL_APART = "say what is known, prior=epinn.Normal(...) or positive=True, guess nearer, or measure what tells them apart."
 
 TRUSTWORTHY, TOO_NARROW, TOO_WIDE, AMBIGUOUS, NOT_CONVERGED, NOT_CHECKED = (
     "trustworthy",
