@@ -107,15 +107,16 @@ def fit_in_windows(task: Task, scales: Sequence[Scales], point_keys: Keys, netwo
 
 def nearer(at_once: Fit, marched: Fit, used_up: str = "") -> Fit:
     """What was found in windows; if not even the first was solved, the fit of all time at once where that leaves less. It has
-    not found the solution either."""
+    not found the solution either. Both took their time."""
+    seconds = at_once.seconds + marched.seconds
     got_somewhere = not marched.complaints or windows_of(marched.solution)
     if got_somewhere or at_once.failure is not None or at_once.misfit > marched.misfit:
-        return marched
+        return dataclasses.replace(marched, seconds=seconds)
     said = (
         f"exact conditions are missed by up to {at_once.largest:.2g} of their terms, and solving time in windows did not help: "
         f"{LOST}. Try a shorter time first, or a larger network, Base(hidden=...).{used_up}"
     )
-    return dataclasses.replace(at_once, complaints=at_once.complaints or [said], seconds=at_once.seconds + marched.seconds)
+    return dataclasses.replace(at_once, complaints=at_once.complaints or [said], seconds=seconds)
 
 
 class _Stretch:
