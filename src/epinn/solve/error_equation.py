@@ -5,10 +5,11 @@ it. Here it is looked for in another, larger space: a layer of random units on t
 and of the coordinates. They are as fine as the network where it is fine (around a shock), and there are several times more
 points than units, so that what is found holds between points too. The coefficients solve the linearised error equation: once
 the error is added, the residuals are to vanish, with whatever the equation makes of that. How far they are held back follows
-from other points: there the residuals of the equation itself, not linearised, are to become smallest.
+from other points, where the linearised residuals are to become smallest, or where that leads nowhere, those of the equation itself.
 
-One step tells how large the error is. With more of them, each from where the one before has led, it is found as exactly as the
-units can say it; factors of a Jacobian serve for as long as the equation is as good as linear.
+Steps are made, each from where the one before has led, for as long as they bring something; factors of a Jacobian serve for as
+long as the equation is as good as linear. Where an equation amplifies errors, a right step may leave more residuals than there
+were: the step after it tells, which must be shorter.
 """
 
 import dataclasses
@@ -78,7 +79,7 @@ def can_be_estimated(pinns: Sequence[Pinn]) -> bool:
 
 
 def estimates(pinns: Sequence[Pinn], keys: Keys, *, jacobians: int = 1) -> Estimate:
-    """Of all PINNs together: in one step, or with up to so many Jacobians in as many as bring something."""
+    """Of all PINNs together, with up to so many Jacobians if more than one of them brings something."""
     numbers = _numbers(pinns[0])
     assert numbers is not None  # it can be estimated
     unknowns, points = numbers
