@@ -5,7 +5,7 @@ it. Here it is looked for in another, larger space: a layer of random units on t
 and of the coordinates. They are as fine as the network where it is fine (around a shock), and there are several times more
 points than units, so that what is found holds between points too. The coefficients solve the linearised error equation: once
 the error is added, the residuals are to vanish, with whatever the equation makes of that. How far they are held back follows
-from other points, where the linearised residuals are to become smallest, or where that leads nowhere, those of the equation itself.
+from other points: there the linearised residuals are to become smallest, or where that leads nowhere, those of the equation.
 
 Steps are made, each from where the one before has led, for as long as they bring something; factors of a Jacobian serve for as
 long as the equation is as good as linear. Where an equation amplifies errors, a right step may leave more residuals than there
