@@ -14,14 +14,12 @@ from epinn.posterior.linearised import Tangent
 from epinn.posterior.sampler import Sampler
 from epinn.problem.fading import Beginning
 from epinn.problem.random_fields import Waves
-from epinn.solve.error_equation import Added
 
 NOT_IN_FILES = {
     Opaque,  # holds any function, which no file can
     Waves,  # are only tried, to see how large the terms of an equation are
     Beginning,  # is only tried, to see how fast a solution begins to change
     Tangent,  # is only evaluated: what one random number adds to a field
-    Added,  # is only tried, to see what is missing in a network
     Reordered,  # is only tried, to see whether the coordinates of a network are in another order
 }
 

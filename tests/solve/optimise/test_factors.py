@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from epinn.solve.error_equation import RIDGES
+from epinn.solve.error_steps import RIDGES
 from epinn.solve.optimise.factors import Factors
 
 
