@@ -65,6 +65,13 @@ class Pieces(AbstractNetwork):
     def __call__(self, x: Value) -> Value:
         return self._chosen(x, lambda network, here: network(here))
 
+    def inside(self, x: Value) -> Value:
+        if isinstance(x, Jet) and x.stack.ndim > 2:
+            return jax.vmap(self.inside)(x)
+        here = self._here(x)
+        within: Value = (x - self.middle.content[here]) * (1 / self.half.content[here])
+        return within
+
     def pieces(self, x: Value) -> Float[Array, "*points pieces"]:
         return jax.nn.one_hot(self._here(x), len(self.middle.content))
 
@@ -72,10 +79,10 @@ class Pieces(AbstractNetwork):
         """A function of the network of the box that each point is in."""
         if isinstance(x, Jet) and x.stack.ndim > 2:
             return jax.vmap(lambda at_point: self._chosen(at_point, function))(x)
-        middle, half, here = self.middle.content, self.half.content, self._here(x)
+        here = self._here(x)
         arrays, static = eqx.partition(self.networks, eqx.is_array)
         network = eqx.combine(jax.tree.map(lambda leaf: leaf[here], arrays), static)
-        return function(network, (x - middle[here]) * (1 / half[here]))
+        return function(network, self.inside(x))
 
     def _here(self, x: Value) -> Int[Array, "*points"]:
         """The box that a point is in; of two that share a face, points on it belong to the later one."""

@@ -28,6 +28,9 @@ class Lifted(AbstractNetwork):
     def periodic(self) -> tuple[int, ...]:
         return self.network.periodic
 
+    def inside(self, x: Value) -> Value:
+        return self.network.inside(x)
+
     def pieces(self, x: Value) -> Float[Array, "*points pieces"]:
         return self.network.pieces(x)
 

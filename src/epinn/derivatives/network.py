@@ -63,6 +63,10 @@ class AbstractNetwork(eqx.Module):
         """The coordinates along which it repeats itself, once around from -1 to 1."""
         return ()
 
+    def inside(self, x: Value) -> Value:
+        """The coordinates as its parts see them: in a network of several pieces, those of the piece that a point is in."""
+        return x
+
     def pieces(self, x: Value) -> Float[Array, "*points pieces"]:
         """Of the pieces that it is made of, side by side, the one that a point is in: 1 there, 0 elsewhere."""
         value = x.value if isinstance(x, Jet) else x

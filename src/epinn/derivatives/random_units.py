@@ -27,6 +27,7 @@ class RandomUnits(eqx.Module):
 
     weights: Float[Array, "... units inputs"]
     biases: Float[Array, "... units"]
+    local: bool = eqx.field(static=True, default=False)  # whether each sees the coordinates of its own piece of the network
 
     @classmethod
     def drawn(cls, network: AbstractNetwork, dimension: int, unknowns: int, key: PRNGKeyArray) -> "RandomUnits":
@@ -59,9 +60,10 @@ class RandomUnits(eqx.Module):
 
     def values(self, network: AbstractNetwork, x: Value) -> Value:
         """What the units on top of a network are at a point."""
+        places = network.inside(x) if self.local else x
         found = activate(
             ACTIVATIONS["tanh"],
-            affine(self.weights, self.biases, join([network.features(x), once_around(x, network.periodic)])),
+            affine(self.weights, self.biases, join([network.features(x), once_around(places, network.periodic)])),
         )
         inside = network.pieces(x)
         if inside.shape[-1] == 1:

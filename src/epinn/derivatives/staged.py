@@ -30,14 +30,24 @@ class Stage(eqx.Module):
     small: Float[Array, "*seeds fields units"]
     left: Float[Array, "*seeds"]  # of the residuals before it: the share
     remains: Float[Array, "*seeds fields"]  # of the error, as a root mean square over the domain
+    alone: bool = eqx.field(static=True, default=False)  # whether the network before it was never trained: it says all there is
 
     @classmethod
-    def of(cls, network: AbstractNetwork, units: RandomUnits, outer: np.ndarray, left: float, remains: np.ndarray) -> "Stage":
+    def of(
+        cls,
+        network: AbstractNetwork,
+        units: RandomUnits,
+        outer: np.ndarray,
+        left: float,
+        remains: np.ndarray,
+        *,
+        alone: bool = False,
+    ) -> "Stage":
         """From coefficients in double precision."""
         large = np.asarray(outer, np.float32)
         parts = (large, outer - large, left, remains + ROUNDED)
-        single = (jnp.asarray(np.asarray(part, np.float32)) for part in (units.weights, units.biases, *parts))
-        return cls(network, RandomUnits(next(single), next(single)), *single)
+        weights, biases, *others = (jnp.asarray(np.asarray(part, np.float32)) for part in (units.weights, units.biases, *parts))
+        return cls(network, RandomUnits(weights, biases, units.local), others[0], others[1], others[2], others[3], alone)
 
     def __call__(self, x: Value) -> Value:
         return combined(self.network, self.units, self.large + self.small, x)
@@ -52,6 +62,9 @@ class Staged(AbstractNetwork):
     @property
     def periodic(self) -> tuple[int, ...]:
         return self.network.periodic
+
+    def inside(self, x: Value) -> Value:
+        return self.network.inside(x)
 
     def pieces(self, x: Value) -> Float[Array, "*points pieces"]:
         return self.network.pieces(x)
@@ -75,6 +88,13 @@ def last_stage(network: AbstractNetwork) -> Stage | None:
     """The last stage that was added to a network, inside what gives its values; None where there is none."""
     inner = network.network if isinstance(network, Lifted) else network
     return inner.stage.content if isinstance(inner, Staged) else None
+
+
+def is_untrained(network: AbstractNetwork) -> bool:
+    """Whether the first of all stages has the weights that it began with."""
+    if isinstance(network, Lifted):
+        return is_untrained(network.network)
+    return isinstance(network, Staged) and (bool(network.stage.content.alone) or is_untrained(network.network))
 
 
 def needs_double(tree: Any) -> bool:

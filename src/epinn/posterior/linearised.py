@@ -36,6 +36,7 @@ from ..derivatives.random_units import UNKNOWNS
 from ..derivatives.staged import last_stage
 from ..errors import InputError
 from ..problem.channel import Channel, thinned
+from ..problem.precision import TOLERANCE
 from ..problem.problem import Problem
 from ..solve.double import cast_like, in_double
 from ..solve.error_equation import probes_of
@@ -167,7 +168,7 @@ def _before_its_stage(pinn: Pinn) -> tuple[Channel, ...]:
     stage = last_stage(pinn.solution.network)
     if stage is None:
         return pinn.channels
-    return tuple(c.with_sigma(c.sigma / jnp.maximum(stage.left, LEAST)) for c in pinn.channels)
+    return tuple(c.with_sigma(jnp.minimum(c.sigma / jnp.maximum(stage.left, LEAST), TOLERANCE)) for c in pinn.channels)
 
 
 def gaussian_around(channels: tuple[Channel, ...], solution: Solution) -> tuple[Channel, ...]:

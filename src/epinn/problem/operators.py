@@ -32,21 +32,23 @@ class Derivatives:
 
 @dataclass(frozen=True)
 class Traces:
-    """Derivatives of several fields, each along a tuple of coordinates; with a coordinate and its value, as they are at that
-    value, from points next to it."""
+    """Derivatives of several fields, each along a tuple of coordinates; with a coordinate and its value (or what the value is
+    called that is given at each point), as they are at that value, from points next to it."""
 
     parts: tuple[tuple[str, tuple[str, ...]], ...]
-    at: tuple[str, float] | None = None
+    at: tuple[str, float | str] | None = None
 
     @property
     def __signature__(self) -> inspect.Signature:
-        return _asks_for(*dict.fromkeys(field for field, _ in self.parts), *(() if self.at is None else self.at[:1]))
+        asked = () if self.at is None else (name for name in self.at if isinstance(name, str))
+        return _asks_for(*dict.fromkeys(field for field, _ in self.parts), *asked)
 
     def __call__(self, **known: Any) -> list[Any]:
         found = [known[field].diff(*along) for field, along in self.parts]
         if self.at is None:
             return found
-        name, value = self.at
+        name, at = self.at
+        value = known[at] if isinstance(at, str) else at
         slopes = [known[field].diff(*along, name) for field, along in self.parts]
         return [trace + slope * (value - known[name]) for trace, slope in zip(found, slopes, strict=True)]
 

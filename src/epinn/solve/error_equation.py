@@ -9,7 +9,7 @@ from other points: there the linearised residuals are to become smallest, or whe
 The steps that lead there are in `error_steps.py`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import equinox as eqx
 import jax
@@ -35,6 +35,7 @@ MOST = 16  # or as many as the fit has, up to that
 PROBES = 256  # places at which the size of an error is taken
 BYTES = 32  # for each entry of the matrix: itself, a copy and its factors,
 KEPT = 16  # and for what units are at the points: itself, and once more while it is computed
+LINE, EACH_FURTHER = 512, 3  # units of each field in one dimension, and times as many for each further one: up to all there are
 PARTS = (1.0, 0.5, 0.25)  # of all coefficients, if more do not fit into memory
 TESTS = 4  # times fewer points to test an error at than to fit it at: they are looked at often, and tell as much
 ROUNDS = (1001, 1002)  # of candidates for points, to fit the error at and to test it at: none that a fit has
@@ -52,6 +53,7 @@ class Estimate(eqx.Module):
     ]  # and what the error is once the estimate is added: what each condition leaves is taken
     # to count as much as what it left before, and what is rounded, as much as the equation makes of it
     probes: Float[Array, "*seeds n d"]
+    carried: Float[Array, "*seeds"]  # how many times as large an error in the initial values becomes
 
 
 def can_be_estimated(pinns: Sequence[Pinn]) -> bool:
@@ -61,13 +63,29 @@ def can_be_estimated(pinns: Sequence[Pinn]) -> bool:
     return alone and _sees_everything(pinns[0].solution.network) and _numbers(pinns[0]) is not None
 
 
-def estimates(pinns: Sequence[Pinn], keys: Keys, *, jacobians: int = 1) -> Estimate:
-    """Of all PINNs together, with up to so many Jacobians if more than one of them brings something."""
-    numbers = _numbers(pinns[0])
+Candidates = Callable[[int], Sequence[tuple[Channel, ...]]]  # of a round, for every PINN: its conditions at many points
+
+
+def estimates(
+    pinns: Sequence[Pinn],
+    keys: Keys,
+    *,
+    jacobians: int = 1,
+    part: float = 1.0,
+    candidates: Candidates | None = None,
+    probes: Float[Array, "seeds n d"] | None = None,
+    from_afar: bool = False,
+) -> Estimate:
+    """Of all PINNs together, with up to so many Jacobians if more than one of them brings something, and a part of all
+    coefficients. Where the conditions are not those of their problems, `candidates` has them; errors are
+    measured at `probes`, or else everywhere. `from_afar` if the networks are
+    no solutions at all, so that it is these that are looked for."""
+    numbers = _numbers(pinns[0], part)
     assert numbers is not None  # it can be estimated
     unknowns, points, fewer = numbers
+    made = candidates or (lambda round: [_candidates(pinn, round) for pinn in pinns])
     seen, unseen = (
-        tuple(stack([_fresh(pinn, round, numbers) for pinn in pinns]))
+        tuple(stack([_fresh(pinn, many, round, numbers) for pinn, many in zip(pinns, made(round), strict=True)]))
         for round, numbers in zip(ROUNDS, (points, fewer), strict=True)
     )
     drawn = [
@@ -83,10 +101,10 @@ def estimates(pinns: Sequence[Pinn], keys: Keys, *, jacobians: int = 1) -> Estim
         units: RandomUnits,
         probes: Array,
     ) -> Estimate:
-        return _estimated(solution, seen, unseen, units, probes, jacobians, at_once)
+        return _estimated(solution, seen, unseen, units, probes, jacobians, at_once, from_afar)
 
-    solution, probes = stack([pinn.solution for pinn in pinns]), stack([probes_of(pinn) for pinn in pinns])
-    return in_double(compute, solution, seen, unseen, stack(drawn), probes, side=unknowns)
+    solution, places = stack([pinn.solution for pinn in pinns]), stack([probes_of(pinn) for pinn in pinns])
+    return in_double(compute, solution, seen, unseen, stack(drawn), places if probes is None else probes, side=unknowns)
 
 
 def probes_of(pinn: Pinn) -> Float[Array, "n d"]:
@@ -103,17 +121,18 @@ def _sees_everything(network: AbstractNetwork) -> bool:
 Numbers = tuple[int, tuple[int, ...], tuple[int, ...]]  # coefficients; points of each channel to see, and to test with
 
 
-def _numbers(pinn: Pinn) -> Numbers | None:
-    """As many coefficients as fit into memory; None if that is too few."""
-    return next((found for part in PARTS if _bytes(pinn, *(found := _of(pinn, part))) <= memory.available()), None)
+def _numbers(pinn: Pinn, part: float = 1.0) -> Numbers | None:
+    """As many coefficients as are wanted and fit into memory; None if that is too few."""
+    fitting = (found for less in PARTS if _bytes(pinn, *(found := _of(pinn, part * less))) <= memory.available())
+    return next(fitting, None)
 
 
 def _of(pinn: Pinn, part: float) -> Numbers:
     """A part of all coefficients, and the points for these."""
-    now = sum(c.target.size for c in pinn.channels)
-    fields = len(pinn.problem.names.fields)
-    units = max(1, min(round(part * UNKNOWNS), CANDIDATES * now // ROWS) // fields)
-    times = min(float(CANDIDATES), max(min(1.0, part * MOST * UNKNOWNS / now), ROWS * units * fields / now))
+    now, fields = sum(c.target.size for c in pinn.channels), len(pinn.problem.names.fields)
+    most = round(part * min(UNKNOWNS, fields * LINE * EACH_FURTHER ** (pinn.problem.domain.dimension - 1)))
+    units = max(1, min(most, CANDIDATES * now // ROWS) // fields)
+    times = min(float(CANDIDATES), max(min(1.0, MOST * most / now), ROWS * units * fields / now))
     points = tuple(max(round(times * len(c.points)), FEW) if c.sampled else len(c.points) for c in pinn.channels)
     most = max((n for n, c in zip(points, pinn.channels, strict=True) if _is_inside(c)), default=0) // 2
     points = tuple(
@@ -138,9 +157,12 @@ def _is_inside(channel: Channel) -> bool:
     return channel.kind == "equation"
 
 
-def _fresh(pinn: Pinn, round: int, numbers: tuple[int, ...]) -> tuple[Channel, ...]:
+def _candidates(pinn: Pinn, round: int) -> tuple[Channel, ...]:
+    return candidates_of(pinn.base, pinn.problem, pinn.points_key, scales_for(pinn.solution, pinn.problem), round)
+
+
+def _fresh(pinn: Pinn, many: tuple[Channel, ...], round: int, numbers: tuple[int, ...]) -> tuple[Channel, ...]:
     """The conditions at points that the fit has not seen; where its own have moved, more of them where more is left."""
-    many = candidates_of(pinn.base, pinn.problem, pinn.points_key, scales_for(pinn.solution, pinn.problem), round)
     numbers = tuple(min(n, len(c.points)) for n, c in zip(numbers, many, strict=True))  # an end of an interval is one point
     if pinn.moved is None:  # choosing would be one more program to compile, and evenly spread points do as well
         places = [np.random.default_rng(round).permutation(len(c.points))[:n] for n, c in zip(numbers, many, strict=True)]
@@ -160,6 +182,7 @@ def _estimated(
     probes: Float[Array, "seeds n d"],
     jacobians: int,
     at_once: int,
+    from_afar: bool,
 ) -> Estimate:
     def one(
         solution: Solution,
@@ -173,10 +196,10 @@ def _estimated(
         # as they will be stored; a compiler may leave out a conversion to single precision and back, but not this
         layer = jax.tree.map(lambda leaf: jax.lax.reduce_precision(leaf, exponent_bits=8, mantissa_bits=23), around)
         sums = (Sums.of(part, solution, layer) for part in (seen, unseen))
-        search = Search(next(sums), next(sums), Probes.of(solution, layer, probes))
+        search = Search(next(sums), next(sums), Probes.of(solution, layer, probes), from_afar)
         fields = search.probes.before.shape[-1]
         found = search.from_nothing(fields * len(layer.biases), jacobians)
         outer = found.coefficients.reshape(fields, -1)
-        return Estimate(layer, outer, found.left, found.size, found.remains, probes)
+        return Estimate(layer, outer, found.left, found.size, found.remains, probes, found.carried)
 
     return over_seeds(one, solutions, seen, unseen, units, probes, at_once=at_once)

@@ -21,7 +21,9 @@ RIDGES = (1e-12, 1e-11, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5)  # of the size of t
 HELD_BACK = 6  # of them, the largest, are for steps that must leave less than there was
 OF_ROUNDINGS, OF_SHARES = 1e-10, 1e-8  # where it is asked how much an equation makes of roundings, and of residuals
 STEPS = 24  # with the factors of one Jacobian, at most,
-LESS = 0.5  # of the residuals: what leaves more of them was the last step
+LESS = 0.5  # of the residuals: what leaves more of them was the last step,
+LITTLE_LESS = 0.95  # or where a solution is looked for from afar, with
+SHORTER = (0.5, 0.25, 0.1, 0.03)  # of the freest move, which may lead too far
 CONTRACTS = 0.5  # of a step, if the next one is shorter, it has led towards a solution, whatever it did to the residuals
 FURTHER = 1 / (1 - CONTRACTS)  # times the next step is how far all steps to come may go
 LINEAR = 0.5  # of the residuals: if a Jacobian is wrong by less, those that are left are not its fault
@@ -37,6 +39,7 @@ class Ended(eqx.Module):
     left: Float[Array, ""]  # of the residuals at points that no step has seen: the share
     size: Float[Array, " fields"]  # of what was added, a root mean square at the probes,
     remains: Float[Array, " fields"]  # and what may still be missing
+    carried: Float[Array, ""]  # how many times as large an error of what it begins with becomes, if it begins with anything
 
 
 class Steps(eqx.Module):
@@ -49,7 +52,8 @@ class Steps(eqx.Module):
     first: Float[Array, " m"]  # both
     begin: Float[Array, " channels"]  # before all steps
     amplified: Float[Array, "channels fields"]  # how large an error these residuals alone make, by condition,
-    rounded: Float[Array, " fields"]  # and roundings
+    rounded: Float[Array, " fields"]  # and roundings,
+    carried: Float[Array, ""]  # and how many times as large one in the initial values becomes
     open: Float[Array, " fields"]  # and how far a step would have gone that is not made, though it explains much more
     goes_on: Bool[Array, ""]  # whether steps still bring something
     bent: Bool[Array, ""]  # whether the last one was led astray by its Jacobian,
@@ -63,6 +67,7 @@ class Search(eqx.Module):
     seen: Sums
     elsewhere: Sums
     probes: Probes
+    from_afar: bool = eqx.field(static=True, default=False)  # whether all of a solution is looked for, not what is wrong in one
 
     def from_nothing(self, coefficients: int, jacobians: int) -> Ended:
         """All steps, with up to so many Jacobians if more than one of them brings something."""
@@ -78,6 +83,7 @@ class Search(eqx.Module):
             left=jnp.where(jnp.isfinite(before), of_all, jnp.inf),
             size=self.probes.size(last.at),
             remains=jnp.sqrt(missing) + last.rounded,
+            carried=last.carried,
         )
 
     @property
@@ -97,6 +103,7 @@ class Search(eqx.Module):
             begin=unknown,
             amplified=jnp.zeros((len(sizes), fields)),
             rounded=jnp.zeros(fields),
+            carried=jnp.zeros(()),
             open=jnp.zeros(fields),
             goes_on=true,
             bent=true,
@@ -128,14 +135,25 @@ class Search(eqx.Module):
             last,
             amplified=jax.vmap(lambda rows: made_of(rows, OF_SHARES))(parts),
             rounded=jnp.sqrt(jnp.mean(roundings**2, axis=0)),
+            carried=self._carried(factors),
             goes_on=last.leads | last.bent & self._is_less(last.squares, now.squares, last.begin),
             number=now.number + 1,
         )
 
+    def _carried(self, factors: Factors) -> Float[Array, ""]:
+        """What the equation makes of an error in the initial values, which is like what the units say at random."""
+        initial = np.repeat([float(channel.kind == "initial") for channel in self.seen.channels], self._sizes)
+        drawn = jnp.asarray(np.random.default_rng(1).normal(size=(NOISES, factors.right.shape[1])))
+        rows, ridge = jnp.asarray(initial) * jax.vmap(factors.times)(drawn), jnp.asarray([OF_SHARES])
+        made = jax.vmap(lambda row: factors.solve(row, ridge)[0])(rows)
+        sizes = [jnp.sqrt(jnp.mean(jax.vmap(self.probes.size)(some) ** 2)) for some in (made, drawn)]
+        return sizes[0] / sizes[1]
+
     def _step(self, now: Steps, factors: Factors, moves: Float[Array, "ridges p"], meant: Float[Array, " ridges"]) -> Steps:
         """The freest move if the one after it would be shorter, else whichever of those held back leaves least."""
         freer = jnp.argmin(meant)
-        tried = now.at + jnp.concatenate([moves[freer][None], moves[-HELD_BACK:]])
+        shorter = [part * moves[freer][None] for part in SHORTER] if self.from_afar else []
+        tried = now.at + jnp.concatenate([moves[freer][None], moves[-HELD_BACK:], *shorter])
         seen_there = jax.vmap(self.elsewhere.rows)(tried)
         every = jax.vmap(self._squares)(seen_there)
         after = factors.solve(-self.seen.rows(tried[0]), jnp.asarray(RIDGES)[freer][None])[0]
@@ -143,14 +161,14 @@ class Search(eqx.Module):
         contracts = jnp.linalg.norm(size(after)) < CONTRACTS * jnp.linalg.norm(size(moves[freer]))
         least = jnp.argmin(self._total(every[1:]))
         best = jnp.where(contracts, 0, 1 + least)
-        more = meant[freer] < LESS**2 * meant[-HELD_BACK:][least]
+        more = (least < HELD_BACK) & (meant[freer] < LESS**2 * meant[-HELD_BACK:][jnp.minimum(least, HELD_BACK - 1)])
         then, squares, rows = tried[best], every[best], self.seen.rows(tried[best])
         total = self._total
         better, looks = contracts | (total(squares) < total(now.squares)), ~jnp.isfinite(total(now.begin))
         begin = jnp.where(looks, squares, now.begin)
         missed = jnp.linalg.norm(rows - now.rows - factors.times(then - now.at))
         bent = missed > LINEAR * jnp.linalg.norm(rows)
-        unmade = jnp.where(more, size(moves[freer] - moves[-HELD_BACK:][least]), 0.0)
+        unmade = jnp.where(more, size(moves[freer] - (then - now.at)), 0.0)
         return Steps(
             at=jnp.where(better, then, now.at),
             rows=jnp.where(better, rows, now.rows),
@@ -160,6 +178,7 @@ class Search(eqx.Module):
             begin=begin,
             amplified=now.amplified,
             rounded=now.rounded,
+            carried=now.carried,
             goes_on=(contracts & bent) | self._is_less(squares, now.squares, begin),
             open=jnp.where(contracts, size(after), unmade),
             bent=bent,
@@ -183,4 +202,5 @@ class Search(eqx.Module):
     ) -> Bool[Array, ""]:
         """Whether mean squares have become so much less that it is worth while to go on."""
         now, before, begin = self._total(now), self._total(before), self._total(begin)
-        return (now < LESS**2 * before) & (now > NOTHING**2 * begin)
+        less = LITTLE_LESS if self.from_afar else LESS
+        return (now < less**2 * before) & (now > NOTHING**2 * begin)

@@ -16,6 +16,7 @@ from ..problem.sameness import check_same_equations
 from ..problem.scales import Scales, alike
 from ..progress import Progress
 from .config import Base, create_solutions, fold_in, purposes
+from .direct import as_made, solved_in_windows
 from .error_equation import can_be_estimated
 from .misfit import SOLVED
 from .noise import estimate_sigma
@@ -34,7 +35,7 @@ from .windows import briefly, can_march, fit_in_windows, nearer
 
 RESTART = "normal"  # wider weights leave the plateau around u = 0 on which others may get stuck
 AT_ONCE = 0.5  # of the work that a fit may do, where windows may follow, which then have as much as any fit
-STAGES, AT_FIRST = 1000, 2000  # what the keys of further stages are folded with: more than there are attempts
+STAGES, AT_FIRST, UNTRAINED = 1000, 2000, 3000  # what the keys of stages are folded with: more than there are attempts
 
 
 def fit_seeds(
@@ -84,7 +85,14 @@ def fit_seeds(
 
     begun: list[Fit] = []
     everyone, tell = range(len(problems)), base.stages is not None
+    marches = bool(base.newton and known and can_march(problem, known[0].breaks))
     if base.further_stages and task.candidates is not None and _may_have_stages(task, start(everyone, 0)):
+        made = finished(as_made(task, start(everyone, 0)))
+        pinns = with_further_stages(made, fold_in(train_keys, UNTRAINED), 1, report, tell=False, alone=True)
+        if not all(map(is_accurate, pinns)) and marches and not known[0].breaks:
+            pinns = solved_in_windows(task, known, point_keys, network_keys) or pinns
+        if all(map(is_accurate, pinns)):
+            return with_further_stages(pinns, fold_in(train_keys, STAGES), base.further_stages - 1, report, tell=tell)
         begun = fit_once(at_first(task), start(everyone, 0))
         if any(found.failure is not None for found in begun):  # nothing to go on from
             begun = []
@@ -92,7 +100,7 @@ def fit_seeds(
         pinns = with_further_stages(finished(begun), fold_in(train_keys, AT_FIRST), 1, report, tell=False) if near else []
         if near and all(map(is_accurate, pinns)):
             return with_further_stages(pinns, fold_in(train_keys, STAGES), base.further_stages - 1, report, tell=tell)
-    if base.newton and known and can_march(problem, known[0].breaks):
+    if marches:
         brief = dataclasses.replace(task, base=briefly(base), marches=True, account=Account.of(base, AT_ONCE))
         fits = go_on(brief, fit_from(brief, start, begun))
         if any(found.largest > SOLVED for found in fits):

@@ -52,9 +52,11 @@ def is_accurate(pinn: Pinn) -> bool:
     return float(np.max(stage.remains)) < ACCURATE
 
 
-def with_further_stages(pinns: list[Pinn], keys: Keys, number: int, progress: Progress, *, tell: bool = True) -> list[Pinn]:
+def with_further_stages(
+    pinns: list[Pinn], keys: Keys, number: int, progress: Progress, *, tell: bool = True, alone: bool = False
+) -> list[Pinn]:
     """Fits with up to so many stages added to them, for as long as there is something to add; if there is not, why, unless
-    nobody has asked (`tell`)."""
+    nobody has asked (`tell`). They are all `alone` that there is where the networks were not trained."""
     for i in range(number):
         if any(pinn.failure is not None for pinn in pinns):
             break
@@ -64,7 +66,7 @@ def with_further_stages(pinns: list[Pinn], keys: Keys, number: int, progress: Pr
             break
         progress(f"stage {i + 2}", 0, 1, {})
         started = time.perf_counter()
-        found = estimates(pinns, fold_in(keys, i), jacobians=JACOBIANS)
+        found = estimates(pinns, fold_in(keys, i), jacobians=JACOBIANS, from_afar=alone)
         seconds = (time.perf_counter() - started) / len(pinns)
         kept = [float(left) < KEPT for left in found.left]
         progress(f"stage {i + 2}", 1, 1, {"left of the residuals": float(np.max(found.left))})
@@ -73,40 +75,41 @@ def with_further_stages(pinns: list[Pinn], keys: Keys, number: int, progress: Pr
                 left = f"{np.max(found.left):.2g} of the residuals"
                 progress.note(f"a further stage would leave {left}, so the fit stays as it was.")
             break
-        pinns = [_with_stage(pinn, _of(found, seed), seconds) for seed, pinn in enumerate(pinns)]
+        pinns = [with_stage(pinn, of_seed(found, seed), seconds, alone=alone) for seed, pinn in enumerate(pinns)]
     return pinns
 
 
-def _of(found: Estimate, seed: int) -> Estimate:
+def of_seed(found: Estimate, seed: int) -> Estimate:
+    """That of one seed."""
     one: Estimate = jax.tree.map(lambda leaf: leaf[seed], found)
     return one
 
 
-def _with_stage(pinn: Pinn, found: Estimate, seconds: float) -> Pinn:
+def with_stage(pinn: Pinn, found: Estimate, seconds: float, *, alone: bool = False) -> Pinn:
     """A PINN with a stage added to its network, and what that leaves of its conditions as their tolerances."""
     before = Misfit.of(stack([pinn.channels]), stack([pinn.solution]))
-    solution = _added(pinn.solution, found)
+    solution = added(pinn.solution, found, alone=alone)
     after = Misfit.of(stack([pinn.channels]), stack([solution]))
     meant = float(found.left) * float(np.linalg.norm(before.rms[0]))
     worse = float(np.linalg.norm(after.rms[0])) / max(meant, 1e-300)
     if worse > MEANT:  # it is not what it was meant to be, once it is stored in single precision
-        solution = _added(pinn.solution, found, times=worse)
+        solution = added(pinn.solution, found, times=worse, alone=alone)
     tolerances = np.maximum(after.rms[0], LEAST)
     channels = tuple(c.with_sigma(tolerance) for c, tolerance in zip(pinn.channels, tolerances, strict=True))
     warnings = [] if after.largest(0) < SOLVED else pinn.warnings
     return dataclasses.replace(pinn, solution=solution, channels=channels, seconds=pinn.seconds + seconds, warnings=warnings)
 
 
-def _added(solution: Solution, found: Estimate, times: float = 1.0) -> Solution:
+def added(solution: Solution, found: Estimate, *, times: float = 1.0, alone: bool = False) -> Solution:
     """A solution with a stage in its network, inside what gives its values; it leaves so many times what it was to leave."""
     network = solution.network
     if isinstance(network, Lifted):
-        staged: AbstractNetwork = dataclasses.replace(network, network=_staged(network.network, found, times))
+        staged: AbstractNetwork = dataclasses.replace(network, network=_staged(network.network, found, times, alone))
     else:
-        staged = _staged(network, found, times)
+        staged = _staged(network, found, times, alone)
     return dataclasses.replace(solution, network=staged)
 
 
-def _staged(network: AbstractNetwork, found: Estimate, times: float) -> Staged:
+def _staged(network: AbstractNetwork, found: Estimate, times: float, alone: bool) -> Staged:
     parts = (np.asarray(found.outer), times * float(found.left), times * np.asarray(found.remains))
-    return Staged(network, Frozen(Stage.of(network, found.units, *parts)))
+    return Staged(network, Frozen(Stage.of(network, found.units, *parts, alone=alone)))

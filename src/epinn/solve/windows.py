@@ -8,6 +8,7 @@ short as it must be to be solved.
 import copy
 import dataclasses
 from collections.abc import Mapping, Sequence
+from typing import Protocol
 
 import equinox as eqx
 import jax
@@ -26,6 +27,7 @@ from ..problem.problem import Problem
 from ..problem.region import TIME, Domain
 from ..problem.scales import Scales
 from .config import Base, create_solutions, fold_in
+from .double import in_its_precision
 from .misfit import LOST, SOLVED, Misfit
 from .noise import estimate_sigma, first_guess
 from .optimise.objective import PinnObjective
@@ -53,7 +55,7 @@ def can_march(problem: Problem, breaks: Mapping[str, Sequence[float]]) -> bool:
     if not known or not any(c.kind == "initial" for c in channels) or problem.points.resample or problem.parameters:
         return False
     try:
-        begin, end = _ends(problem)
+        begin, end = ends(problem)
         for some in ((begin, (begin + end) / 2), ((begin + end) / 2, end)):
             _during(problem, *some).channels(0)
     except InputError:  # something is said of a certain time
@@ -76,7 +78,7 @@ class Window(eqx.Module):
 
 def fit_in_windows(task: Task, scales: Sequence[Scales], point_keys: Keys, network_keys: Keys) -> list[Fit]:
     """All seeds through all time, in the same windows; where the equation jumps, one ends."""
-    begin, last = _ends(task.problems[0])
+    begin, last = ends(task.problems[0])
     jumps = scales[0].breaks.get(TIME, ())
     clear = CLEAR * (last - begin)  # of a jump: in single precision nobody can tell on which side of it a point is
     scales = [dataclasses.replace(one.soft(), breaks={}) for one in scales]
@@ -87,7 +89,7 @@ def fit_in_windows(task: Task, scales: Sequence[Scales], point_keys: Keys, netwo
         until = min((jump for jump in jumps if jump > begin), default=last)
         end = until if until - begin < 1.25 * length else begin + length
         number += 1
-        own = _Stretch(task.problems, scales, begin + clear * (begin in jumps), end - clear * (end in jumps), point_keys)
+        own = Stretch(task.problems, scales, begin + clear * (begin in jumps), end - clear * (end in jumps), point_keys)
         fits = _fit_window(task, own, windows[-1].solution if windows else None, fold_in(network_keys, number), number)
         seconds += sum(fit.seconds for fit in fits)
         solved = all(fit.largest <= SOLVED and fit.failure is None for fit in fits)
@@ -119,10 +121,11 @@ def nearer(at_once: Fit, marched: Fit, used_up: str = "") -> Fit:
     return dataclasses.replace(at_once, complaints=at_once.complaints or [said], seconds=seconds)
 
 
-class _Stretch:
+class Stretch:
     """What is asked for from one time to another."""
 
     def __init__(self, problems: Sequence[Problem], scales: Sequence[Scales], begin: float, end: float, keys: Keys):
+        self.begin, self.end = begin, end
         self.problems = [_during(problem, begin, end) for problem in problems]
         self.scales = [_shifted(one, problem.domain, begin, end) for one, problem in zip(scales, self.problems, strict=True)]
         self.keys = keys
@@ -137,21 +140,19 @@ class _Stretch:
     def channels(self, before: Solution | None, elsewhere: bool = False) -> tuple[Channel, ...]:
         """The conditions of all seeds; initial values are what the window before ends with."""
         here = self._made(self.scales, elsewhere)
-        handed = here
-        if before is not None:
-            theirs = [dataclasses.replace(one, units=_units(before, i)) for i, one in enumerate(self.scales)]
-            handed = _values(self._made(theirs, elsewhere), before)
-        return tuple(
-            dataclasses.replace(channel, target=other.target, target_moves=False) if channel.kind == "initial" else channel
-            for channel, other in zip(here, handed, strict=True)
-        )
+        if before is None:
+            return here
+        theirs = [dataclasses.replace(one, units=_units(before, i)) for i, one in enumerate(self.scales)]
+        there = tuple(channel for channel in self._made(theirs, elsewhere) if channel.kind == "initial")
+        handed = {channel.name: channel.target for channel in in_its_precision(_values, there, before)}
+        return tuple(dataclasses.replace(c, target=handed[c.name], target_moves=False) if c.name in handed else c for c in here)
 
     def _made(self, scales: Sequence[Scales], elsewhere: bool) -> tuple[Channel, ...]:
         parts = zip(self.problems, self.keys, scales, strict=True)
         return tuple(stack([one.channels(problem, key, elsewhere) for problem, key, one in parts]))
 
 
-def _fit_window(task: Task, own: _Stretch, before: Solution | None, keys: Keys, number: int) -> list[Fit]:
+def _fit_window(task: Task, own: Stretch, before: Solution | None, keys: Keys, number: int) -> list[Fit]:
     base, begin = briefly(task.base), create_solutions(task.base, own.problems, keys, own.scales)
     if before is not None:  # what comes next is not unlike what was
         base = dataclasses.replace(base, epochs=0, polish=0)
@@ -196,7 +197,7 @@ def _joined(
     every = [unstack(window.solution, size) for window in windows]
     solutions = []
     for i, (problem, one) in enumerate(zip(task.problems, scales, strict=True)):
-        middle, half = _boxes(problem.domain, windows)
+        middle, half = boxes(problem.domain, windows)
         network = Pieces.of([solutions_of[i].network for solutions_of in every], middle, half, breaks)
         solutions.append(problem.solution(network, one.units))
     whole = [dataclasses.replace(one, breaks={TIME: breaks}) for one in scales]
@@ -246,7 +247,8 @@ def _unfinished(windows: Sequence[Window], reached: float, task: Task) -> list[s
     ]
 
 
-def _ends(problem: Problem) -> tuple[float, float]:
+def ends(problem: Problem) -> tuple[float, float]:
+    """When time begins and ends."""
     axis = problem.domain.axis(TIME)
     return problem.domain.lower[axis], problem.domain.upper[axis]
 
@@ -267,7 +269,17 @@ def _units(solution: Solution, seed: int) -> Units:
     return units
 
 
-def _boxes(domain: Domain, windows: Sequence[Window]) -> tuple[np.ndarray, np.ndarray]:
+class Times(Protocol):
+    """A stretch of time."""
+
+    @property
+    def begin(self) -> float: ...
+
+    @property
+    def end(self) -> float: ...
+
+
+def boxes(domain: Domain, windows: Sequence[Times]) -> tuple[np.ndarray, np.ndarray]:
     """The windows in the coordinates of a network that sees all time from -1 to 1: the middle of each, and half its sides."""
     axis = domain.axis(TIME)
     low, high = domain.lower[axis], domain.upper[axis]
