@@ -43,6 +43,7 @@ STRICT = 0.01  # times the tolerance that training would begin with: what is giv
 MANY = 16  # Jacobians: a window begins far from its solution, and each of them is small
 SHORTEST, IN_SPACE = 512, 32  # windows, if all were as long as the shortest one; the latter where there is space as well, in
 # which shorter times make nothing finer
+BRINGS = 0.7  # of the error, or less, a shorter window must be off by
 TICKS = 4096  # of all time, at which windows may end: their places have no roundings then, in single precision either
 PART = 0.5  # of the units that there would be for all time: a window has less to say
 
@@ -73,9 +74,9 @@ def solved_in_windows(task: Task, scales: Sequence[Scales], point_keys: Keys, ne
     began = time.perf_counter()
     first, last = ends(task.problems[0])
     begin, tick = first, (last - first) / TICKS
-    shortest = IN_SPACE if task.problems[0].domain.dimension > 1 else SHORTEST
+    in_space, last_off = task.problems[0].domain.dimension > 1, np.inf
     scales = [dataclasses.replace(one.soft(), breaks={}) for one in scales]
-    length, shortest, growth = (last - first) / FIRST, (last - first) / shortest, LONGER
+    length, shortest, growth = (last - first) / FIRST, (last - first) / (IN_SPACE if in_space else SHORTEST), LONGER
     small = dataclasses.replace(task.base, hidden=(WIDTH,))
     networks, windows = create_solutions(small, task.problems, network_keys, scales), list[_Window]()
     for _ in range(MOST):
@@ -87,10 +88,13 @@ def solved_in_windows(task: Task, scales: Sequence[Scales], point_keys: Keys, ne
         task.progress(f"window from {TIME} = {begin:.3g}", 1, 1, {"off by": off})
         if not off < ENOUGH:
             length, growth = SHORTER * (end - begin), CAREFULLY
-            if length < shortest:
+            in_vain = in_space and np.isfinite(off) and off > BRINGS * last_off  # it is space that is too fine
+            if length < shortest or in_vain:
                 return None
+            last_off = off
             continue
         windows.append(window)
+        last_off = np.inf
         begin, length = end, (end - begin) * (growth if off < EASY else 1.0)
         if begin >= last:
             joined = _joined(task, scales, windows, point_keys, time.perf_counter() - began)

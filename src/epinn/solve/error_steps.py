@@ -28,6 +28,7 @@ CONTRACTS = 0.5  # of a step, if the next one is shorter, it has led towards a s
 FURTHER = 1 / (1 - CONTRACTS)  # times the next step is how far all steps to come may go
 LINEAR = 0.5  # of the residuals: if a Jacobian is wrong by less, those that are left are not its fault
 NOTHING = 1e-7  # of the residuals: no step can leave much less
+OUTSIDE = 2.0  # times what a condition still leaves: it is what the units cannot say, and counts for more than what they could
 ROUNDED = 1e-7  # of the terms of a condition, in single precision, which its coefficients and given values may have been in
 NOISES = 8  # draws of such roundings
 
@@ -77,7 +78,7 @@ class Search(eqx.Module):
         of_channels = jnp.sqrt(last.squares / jnp.maximum(last.begin, 1e-300))
         before = self._total(last.begin)
         of_all = jnp.sqrt(self._total(last.squares) / jnp.maximum(before, 1e-300))
-        missing = jnp.sum((of_channels[:, None] * last.amplified) ** 2, axis=0) + (FURTHER * last.open) ** 2
+        missing = jnp.sum((OUTSIDE * of_channels[:, None] * last.amplified) ** 2, axis=0) + (FURTHER * last.open) ** 2
         return Ended(
             last.at,
             left=jnp.where(jnp.isfinite(before), of_all, jnp.inf),
