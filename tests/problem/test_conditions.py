@@ -226,6 +226,20 @@ def test_both_sides_of_a_periodic_condition_face_each_other():
         np.testing.assert_array_equal(sides.points[:, 1], sides.partner[:, 1])
 
 
+@pytest.mark.parametrize(
+    "condition",
+    [
+        Equation(lambda u: u.t == -u),
+        Equation(lambda u: (u.t + u, u.x < u)),
+        Boundary(lambda u: u.x != u),
+        Data([[0.5, 2.5]], [1.0], operator=lambda u: u > 0),
+    ],
+)
+def test_what_is_true_or_false_is_no_equation(condition, rejects):
+    with rejects("true or false", "u.x + u instead of u.x == -u"):
+        channel(condition, SPACETIME)
+
+
 def test_an_initial_condition_sits_at_the_beginning_of_time():
     np.testing.assert_array_equal(channel(Initial(0.0), SPACETIME).points[:, 1], 2)
 

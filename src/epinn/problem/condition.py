@@ -103,6 +103,12 @@ def make_channel(
             raise InputError(f"{label}: the name {name!r} of a given value is taken; choose another.")
     values = {name: per_point_values(value, n, f"{name} in {label}") for name, value in (given or {}).items()}
     operator = Operator(function, names, tuple(values), flux)
+    if "b" in operator.kinds:
+        u, x = names.fields[0], names.coordinates[0]
+        raise InputError(
+            f"{label}: the operator is true or false where a number is meant; an equation is what must be zero, {u}.{x} + {u} "
+            f"instead of {u}.{x} == -{u}."
+        )
     return Channel(
         name=label,
         kind=condition.kind,
