@@ -187,8 +187,8 @@ def _at_points(operator: Operator, points: Float[Array, "n d"]) -> Num[Array, "n
     return jax.vmap(lambda x: operator(nothing, x, {}, {}))(points)
 
 
-def _arguments(function: Any, known: set[str]) -> tuple[tuple[str, ...], int]:
-    """The names that a function asks for, and how many of them can only be given by position."""
+def wanted(function: Any) -> list[inspect.Parameter]:
+    """The arguments that a function asks for."""
     if not callable(function):
         raise InputError(f"an operator must be a function of fields and coordinates, not {shown(function)}.")
     try:
@@ -198,12 +198,17 @@ def _arguments(function: Any, known: set[str]) -> tuple[tuple[str, ...], int]:
             f"{_describe(function)} does not say what its arguments are; put it into a function that does."
         ) from None
     parameters = [p for p in signature.parameters.values() if p.default is p.empty]
-    wanted = [p for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
-    for parameter in wanted:
+    return [p for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+
+
+def _arguments(function: Any, known: set[str]) -> tuple[tuple[str, ...], int]:
+    """The names that a function asks for, and how many of them can only be given by position."""
+    found = wanted(function)
+    for parameter in found:
         if parameter.name not in known:
             what = f"argument for {_describe(function)}: field, coordinate, unknown or given value"
             raise unknown_name(what, parameter.name, known)
-    return tuple(p.name for p in wanted), sum(p.kind is p.POSITIONAL_ONLY for p in wanted)
+    return tuple(p.name for p in found), sum(p.kind is p.POSITIONAL_ONLY for p in found)
 
 
 def _describe(function: Callable[..., Any]) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from ..arguments import number, text
-from ..derivatives.operator import Operator, at_points
+from ..derivatives.operator import Operator, at_points, wanted
 from ..errors import InputError, shown, unknown_name
 from .average import Average
 from .channel import Channel, Kind
@@ -20,7 +20,7 @@ from .context import Context
 from .domain import Face
 from .operators import Derivatives, Flux, Traces
 from .precision import Exact, KnownNoise, Precision, UnknownNoise
-from .region import Domain, Part
+from .region import TIME, Domain, Part
 from .student import NOISES
 
 HIGHEST_ORDER = 6  # of the derivative that a condition is about: each takes as much work as all before it
@@ -103,6 +103,8 @@ def make_channel(
             raise InputError(f"{label}: the name {name!r} of a given value is taken; choose another.")
     values = {name: per_point_values(value, n, f"{name} in {label}") for name, value in (given or {}).items()}
     operator = Operator(function, names, tuple(values), flux)
+    if callable(target):
+        _check_known(condition, function, target, context)
     if "b" in operator.kinds:
         u, x = names.fields[0], names.coordinates[0]
         raise InputError(
@@ -125,6 +127,31 @@ def make_channel(
         target_moves=callable(target),
         linear=isinstance(function, Derivatives | Flux | Traces),
     )
+
+
+def _check_known(condition: Condition, function: Any, target: Callable[..., Any], context: Context) -> None:
+    """Refuse a given value that depends on what is not known beforehand, and say how that is written."""
+    names, arguments = context.names, [parameter.name for parameter in wanted(target)]
+    unknown = next((name for name in arguments if name in (*names.fields, *names.unknowns)), None)
+    if unknown is not None:
+        known, instead = ", ".join(names.coordinates), _as_operator(condition, function, unknown)
+        raise InputError(
+            f"{condition.label}: a given value is a function of {known} alone, and {unknown} is unknown; {instead}."
+        )
+
+
+def _as_operator(condition: Condition, function: Any, unknown: str) -> str:
+    """How a condition is written whose value is unknown."""
+    if not isinstance(function, Derivatives | Flux) or function.field == unknown:
+        return "put it into an operator"
+    along = function.space[:1] if isinstance(function, Flux) and function.b else ()
+    along = function.along[0] if isinstance(function, Derivatives) else along
+    left = ".".join(part for part in (function.field, "".join(along)) if part)
+    where = (
+        f'on="{TIME}=min"' if isinstance(function, Derivatives) else f'on="{getattr(condition, "on", "") or function.space[0]}"'
+    )
+    kind, where = ("Boundary", where) if getattr(condition, "points", None) is None else ("Equation", "points=...")
+    return f"write {kind}(lambda {function.field}, {unknown}: {left} - {unknown}, {where})"
 
 
 def _is_listed(value: Any) -> bool:

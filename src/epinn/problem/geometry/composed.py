@@ -128,7 +128,7 @@ class Composed(Irregular):
         along = asked.rpartition(".")[2]
         if along not in self.coordinates:
             return set()
-        axis, places = self.axis(along), {}
+        axis, places = self.axis(along), dict[float, str]()
         for name in names:
             with contextlib.suppress(ValueError):  # a group of a mesh may be called "x=left"
                 own, _, place = name.rpartition("=")
