@@ -245,6 +245,11 @@ def test_a_given_value_depends_on_nothing_unknown(condition, instead):
         channel(condition, SPACETIME, unknowns={"k": 1.0})
 
 
+def test_an_unknown_value_at_a_point_in_time_is_an_equation():
+    with pytest.raises(InputError, match=re.escape("Equation(lambda u, k: u - k, points=...)")):
+        channel(Dirichlet(lambda k: k, points=[0.0]), Box(t=(0, 1)), unknowns={"k": 1.0})
+
+
 @pytest.mark.usefixtures("x64")
 def test_an_unknown_value_is_written_as_the_message_says():
     for condition in (Boundary(lambda u, k: u - k, on="t=min"), Equation(lambda u, k: u - k, points=[[0.5, 2]])):

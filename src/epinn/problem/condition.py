@@ -105,12 +105,7 @@ def make_channel(
     operator = Operator(function, names, tuple(values), flux)
     if callable(target):
         _check_known(condition, function, target, context)
-    if "b" in operator.kinds:
-        u, x = names.fields[0], names.coordinates[0]
-        raise InputError(
-            f"{label}: the operator is true or false where a number is meant; an equation is what must be zero, {u}.{x} + {u} "
-            f"instead of {u}.{x} == -{u}."
-        )
+    _check_numbers(operator, label)
     return Channel(
         name=label,
         kind=condition.kind,
@@ -144,14 +139,24 @@ def _as_operator(condition: Condition, function: Any, unknown: str) -> str:
     """How a condition is written whose value is unknown."""
     if not isinstance(function, Derivatives | Flux) or function.field == unknown:
         return "put it into an operator"
-    along = function.space[:1] if isinstance(function, Flux) and function.b else ()
-    along = function.along[0] if isinstance(function, Derivatives) else along
+    if isinstance(function, Derivatives):
+        along, on = function.along[0], f"{TIME}=min"
+    else:
+        along, on = function.space[:1] if function.b else (), getattr(condition, "on", None) or "".join(function.space[:1])
     left = ".".join(part for part in (function.field, "".join(along)) if part)
-    where = (
-        f'on="{TIME}=min"' if isinstance(function, Derivatives) else f'on="{getattr(condition, "on", "") or function.space[0]}"'
-    )
-    kind, where = ("Boundary", where) if getattr(condition, "points", None) is None else ("Equation", "points=...")
+    own = getattr(condition, "points", None) is not None
+    kind, where = ("Equation", "points=...") if own else ("Boundary", f'on="{on}"')
     return f"write {kind}(lambda {function.field}, {unknown}: {left} - {unknown}, {where})"
+
+
+def _check_numbers(operator: Operator, label: str) -> None:
+    """Refuse what is true or false: an equation with ==, which Python takes for a question."""
+    if "b" in operator.kinds:
+        u, x = operator.names.fields[0], operator.names.coordinates[0]
+        raise InputError(
+            f"{label}: the operator is true or false where a number is meant; an equation is what must be zero, {u}.{x} + {u} "
+            f"instead of {u}.{x} == -{u}."
+        )
 
 
 def _is_listed(value: Any) -> bool:
