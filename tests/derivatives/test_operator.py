@@ -1,9 +1,12 @@
 """Operators as people write them: what they record, what they compute, and what they refuse."""
 
+import math
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from scipy.special import erf
 
 from epinn.derivatives.jet import Jet, opaque
 from epinn.derivatives.network import Opaque
@@ -228,10 +231,56 @@ def test_branching_on_a_value_points_to_where(function, rejects):
         Operator(function, LINE)
 
 
-@pytest.mark.parametrize("function", [lambda u, x: u.xx - np.sin(x), lambda u: np.tanh(u), lambda u: np.exp(u.x)])
+@pytest.mark.parametrize(
+    "function", [lambda u, x: u.xx - np.sin(x), lambda u: np.tanh(u), lambda u: np.exp(u.x), lambda u, x: u - erf(x)]
+)
 def test_numpy_functions_point_to_jax_numpy(function, rejects):
-    with rejects("jax.numpy"):
+    with rejects("jax.numpy", "jnp.exp instead of np.exp"):
         Operator(function, LINE)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda u, x: u * math.sin(x),
+        lambda u: math.sin(u),
+        lambda u: float(u.x),
+        lambda u, x: u * int(x),
+        lambda u: math.floor(u),
+    ],
+)
+def test_functions_of_plain_numbers_point_to_jax_numpy(function, rejects):
+    with rejects("jax.numpy", "jnp.sin instead of math.sin"):
+        Operator(function, LINE)
+
+
+def test_a_known_function_has_no_field_in_its_messages():
+    with pytest.raises(InputError, match=r"^(?!.*field).*jax.numpy"):
+        at_points(lambda x: np.exp(-(x**2)), ("x",), jnp.zeros((1, 1)))
+
+
+@pytest.mark.parametrize("function", [lambda u: 1j * u, lambda u, x: (u.x, jnp.exp(1j * x) * u), lambda: 1j])
+def test_complex_numbers_are_two_fields(function, rejects):
+    with rejects("complex", "two fields"):
+        Operator(function, LINE)
+
+
+def test_complex_numbers_on_the_way_are_fine():
+    np.testing.assert_allclose(apply(lambda u, x: jnp.abs(u + 1j * x)), [np.hypot(U, X)], rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("function", "used"),
+    [
+        (lambda u, nu: u, {"u", "nu"}),
+        (lambda u, p: u * p.nu + p.x, {"u", "nu", "x"}),
+        (lambda u, p: (u * getattr(p, "nu")).x, {"u", "nu"}),  # noqa: B009
+        (lambda u, p: u, {"u"}),
+        (lambda u, **others: u, {"u"}),
+    ],
+)
+def test_the_names_in_an_operator_are_known(function, used):
+    assert Operator(function, NAMES).used == used
 
 
 @pytest.mark.parametrize("result", [None, "text", {"a": 1.0}, [None], ()], ids=repr)
@@ -314,5 +363,17 @@ def test_derivatives_of_products_can_be_nested():
 
 
 def test_an_array_in_front_of_a_derivative_gets_advice():
-    with pytest.raises(InputError, match=r"put the field in front: \(u.x \* k\).x"):
+    with pytest.raises(InputError, match=r"put a field in front of it: \(h.x \* k\).x instead of \(k \* h.x\).x"):
         Operator(lambda h, x: (jnp.where(x < 0.5, 1.0, 2.0) * h.x).x, Names(("h",), ("x",)))
+
+
+def test_a_function_of_a_field_gets_advice_that_works():
+    names = Names(("h",), ("x", "t"))
+    with pytest.raises(InputError, match=r"\(0 \* h \+ jnp.exp\(h\)\).xx instead of jnp.exp\(h\).xx"):
+        Operator(lambda h: jnp.exp(h).xx, names)
+    made = Operator(lambda h: (0 * h + jnp.exp(h)).xx, names)
+    with jax.enable_x64(True):
+        x = jnp.asarray([0.3, 0.7])
+        jet = Opaque(lambda p: h(p[0], p[1])[None])(Jet.variable(x, made.orders))
+        expected = jax.grad(jax.grad(lambda x: jnp.exp(h(x, 0.7))))(0.3)
+        np.testing.assert_allclose(made(jet, x, {}, {}), [expected], rtol=1e-10)

@@ -1,12 +1,14 @@
 """Every condition vanishes on a solution that satisfies it, and on no other; mistakes in it are named."""
 
+import re
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from epinn.derivatives.network import Opaque
-from epinn.errors import EpinnWarning
+from epinn.errors import EpinnWarning, InputError
 from epinn.problem.boundary import Boundary, Dirichlet, Neumann, Periodic, Robin
 from epinn.problem.channel import mean_square, residuals
 from epinn.problem.conditions import Constant, Data, Equation, Initial
@@ -224,6 +226,69 @@ def test_both_sides_of_a_periodic_condition_face_each_other():
         np.testing.assert_array_equal(sides.points[:, 0], 0)
         np.testing.assert_array_equal(sides.partner[:, 0], 1)
         np.testing.assert_array_equal(sides.points[:, 1], sides.partner[:, 1])
+
+
+@pytest.mark.parametrize(
+    ("condition", "instead"),
+    [
+        (Initial(lambda k: k), 'Boundary(lambda u, k: u - k, on="t=min")'),
+        (Initial(lambda x, k: k * x, order=1), 'Boundary(lambda u, k: u.t - k, on="t=min")'),
+        (Initial(lambda k: k, points=[0.5]), "Equation(lambda u, k: u - k, points=...)"),
+        (Dirichlet(lambda x, k: k * x), 'Boundary(lambda u, k: u - k, on="x")'),
+        (Neumann(lambda k: k, on="x=0"), 'Boundary(lambda u, k: u.x - k, on="x=0")'),
+        (Equation(lambda u: u.t, lambda k: k), "put it into an operator"),
+        (Dirichlet(lambda u: u), "put it into an operator"),
+    ],
+)
+def test_a_given_value_depends_on_nothing_unknown(condition, instead):
+    with pytest.raises(InputError, match=f"of x, t alone.*{re.escape(instead)}"):
+        channel(condition, SPACETIME, unknowns={"k": 1.0})
+
+
+def test_an_unknown_value_at_a_point_in_time_is_an_equation():
+    with pytest.raises(InputError, match=re.escape("Equation(lambda u, k: u - k, points=...)")):
+        channel(Dirichlet(lambda k: k, points=[0.0]), Box(t=(0, 1)), unknowns={"k": 1.0})
+
+
+@pytest.mark.usefixtures("x64")
+def test_an_unknown_value_is_written_as_the_message_says():
+    for condition in (Boundary(lambda u, k: u - k, on="t=min"), Equation(lambda u, k: u - k, points=[[0.5, 2]])):
+        right, wrong = lambda x, t: 2.5 + x * (t - 2), lambda x, t: t
+        satisfied, violated = leftovers(SPACETIME, condition, right, wrong, unknowns={"k": 2.5})
+        assert satisfied < 1e-12
+        assert violated > 0.1
+
+
+@pytest.mark.parametrize("name", ["h", None, lambda x: x, float("nan")])
+def test_a_coefficient_that_varies_belongs_into_an_operator(name, rejects):
+    for factors in ((name, 1.0), (1.0, name)):
+        with rejects("Robin", "Boundary"):
+            Robin(*factors)
+
+
+@pytest.mark.parametrize("make", [Dirichlet, Neumann])
+def test_faces_may_come_after_the_value(make):
+    assert make(1.0, "x=0").on == make(1.0, on="x=0").on == "x=0"
+
+
+@pytest.mark.parametrize("domain", [Box(tau=(0, 1)), Box(x=(0, 1), tau=(0, 1))])
+def test_time_has_a_name(domain, rejects):
+    with rejects("tau", "is time", "call it t"):
+        channel(Initial(0.0), domain)
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        Equation(lambda u: u.t == -u),
+        Equation(lambda u: (u.t + u, u.x < u)),
+        Boundary(lambda u: u.x != u),
+        Data([[0.5, 2.5]], [1.0], operator=lambda u: u > 0),
+    ],
+)
+def test_what_is_true_or_false_is_no_equation(condition, rejects):
+    with rejects("true or false", "u.x + u instead of u.x == -u"):
+        channel(condition, SPACETIME)
 
 
 def test_an_initial_condition_sits_at_the_beginning_of_time():

@@ -138,6 +138,7 @@ def test_faces_are_included_and_the_outside_is_not():
         ("x=-1.0", ["x=-1"]),
         ("x=3, t=2", ["x=3", "t=2"]),
         ("y,x=3", ["y=0", "y=0.5", "x=3"]),
+        ("x=min, t = max", ["x=-1", "t=4"]),
     ],
 )
 def test_faces_are_found_by_name(on, names):
@@ -147,6 +148,26 @@ def test_faces_are_found_by_name(on, names):
 @pytest.mark.parametrize("on", ["x=3.14159265", "x=3.14159", "x=3.1415926535897931"])
 def test_a_face_is_found_by_any_of_its_digits(on):
     assert Box(x=(0, np.pi)).faces(on)[0].at_upper
+
+
+@pytest.mark.parametrize(
+    ("ends", "on", "at_upper"),
+    [
+        ((0, 1e-9), "x=1e-09", True),
+        ((0, 1e-30), "x=1e-30", True),
+        ((1e6, 1e6 + 1), "x=1000001", True),
+        ((1e-3, 1e3), "x=0.001", False),
+        ((0.1 + 0.2 - 0.3, 1), "x=0", False),
+    ],
+)
+def test_a_face_is_told_from_others_in_any_unit(ends, on, at_upper):
+    assert [face.at_upper for face in Box(x=ends).faces(on)] == [at_upper]
+
+
+@pytest.mark.parametrize(("ends", "on"), [((0, 1e-9), "x=2e-9"), ((1e-3, 1e3), "x=0"), ((1e6, 1e6 + 1), "x=1000000.5")])
+def test_a_place_in_between_is_no_face_in_any_unit(ends, on, rejects):
+    with rejects(on, "min", "max"):
+        Box(x=ends).faces(on)
 
 
 @pytest.mark.parametrize("end", [np.pi, np.pi / 2, 1 / 3, 1 / 6, 1 / 7, 0.1, 12345.678, 1e-5])

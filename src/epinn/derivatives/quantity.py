@@ -163,6 +163,8 @@ class Run:
         self.unmoved, self.bare = scalars, bare
         self.differentiated: list[str] = []  # expressions so far, by the coordinate
         self.asked: set[tuple[str, MultiIndex]] = set()  # derivatives of fields that the operator itself has asked for
+        self.used: set[str] = set()  # what it has asked the whole point for
+        self.kinds: set[str] = set()  # of numbers that it has returned
 
     def __call__(self) -> Any:
         return self.function(self)

@@ -10,6 +10,7 @@ from jaxtyping import PRNGKeyArray
 from ..errors import Diverged, InputError, warn
 from ..interop import adopt
 from ..posterior.posterior import Posterior
+from ..problem.mistakes import check_together
 from ..problem.problem import Problem, as_key
 from ..progress import Progress
 from ..solve.pinn import Pinn
@@ -40,10 +41,13 @@ def prepared(
         if problem is None:
             raise InputError("a network that was trained elsewhere needs its problem: attach(model, problem).")
         _check_uses_network(method)
+        if isinstance(problem, Problem):  # nothing else is one that can be adopted
+            check_together(problem)
         pinn = adopt(model, problem, trust_file=trust_file, key=key, **about)
     if problem is not None and problem is not pinn.problem:
         if problem.names != pinn.problem.names:
             raise InputError("the problem has other fields, coordinates or unknowns than the one the PINN was trained on.")
+        check_together(problem)
         check(method, problem, *_size(pinn, problem))
         # an equal problem that was built again brings nothing that the network has not seen
         same = problem.same_as(pinn.problem)

@@ -3,6 +3,7 @@
 from jaxtyping import PRNGKeyArray
 
 from ..errors import Diverged, InputError, shown, warn
+from ..problem.mistakes import check_together
 from ..problem.problem import Problem
 from ..progress import Progress
 from ..solve.config import Base
@@ -30,6 +31,7 @@ def fit(
     """
     if not isinstance(problem, Problem):
         raise InputError(f"epinn.fit takes an epinn.Problem, not {shown(problem)}.")
+    check_together(problem)
     if method is not None:
         check(configured(method), problem, *base.size(problem))
     (pinn,) = fit_seeds([problem], keys=[key], base=base, weights=weights, progress=progress)

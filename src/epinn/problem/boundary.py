@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 from jaxtyping import PRNGKeyArray
 
-from ..arguments import number, text, whole
-from ..errors import InputError, unknown_name
+from ..arguments import is_number, text, whole
+from ..errors import InputError, shown, unknown_name
 from .channel import Channel, Kind
 from .checks import as_numbers, own_points
 from .condition import HIGHEST_ORDER, Condition, Sigma, Target, make_channel, of_field
@@ -38,7 +38,11 @@ class Robin(Condition):
 
     def __post_init__(self) -> None:
         for name in ("a", "b"):
-            number(getattr(self, name), f"{name} of a Robin condition")
+            if not is_number(value := getattr(self, name)):
+                raise InputError(
+                    f"{name} of a Robin condition must be a finite number, not {shown(value)}; where it is unknown or varies, "
+                    'write Boundary(lambda u, h: u.x + h * u, on="x=max").'
+                )
         super().__post_init__()
 
     @property
@@ -80,8 +84,8 @@ class Robin(Condition):
 
 def Dirichlet(  # noqa: N802  (named like the other conditions)
     target: Target = 0.0,
-    *,
     on: str | None = None,
+    *,
     field: str | None = None,
     points: Any = None,
     hard: bool = True,
@@ -100,8 +104,8 @@ def Dirichlet(  # noqa: N802  (named like the other conditions)
 
 def Neumann(  # noqa: N802
     target: Target = 0.0,
-    *,
     on: str | None = None,
+    *,
     field: str | None = None,
     points: Any = None,
     normals: Any = None,

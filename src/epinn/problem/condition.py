@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from ..arguments import number, text
-from ..derivatives.operator import Operator, at_points
+from ..derivatives.operator import Operator, at_points, wanted
 from ..errors import InputError, shown, unknown_name
 from .average import Average
 from .channel import Channel, Kind
@@ -20,7 +20,7 @@ from .context import Context
 from .domain import Face
 from .operators import Derivatives, Flux, Traces
 from .precision import Exact, KnownNoise, Precision, UnknownNoise
-from .region import Domain, Part
+from .region import TIME, Domain, Part
 from .student import NOISES
 
 HIGHEST_ORDER = 6  # of the derivative that a condition is about: each takes as much work as all before it
@@ -103,6 +103,9 @@ def make_channel(
             raise InputError(f"{label}: the name {name!r} of a given value is taken; choose another.")
     values = {name: per_point_values(value, n, f"{name} in {label}") for name, value in (given or {}).items()}
     operator = Operator(function, names, tuple(values), flux)
+    if callable(target):
+        _check_known(condition, function, target, context)
+    _check_numbers(operator, label)
     return Channel(
         name=label,
         kind=condition.kind,
@@ -119,6 +122,41 @@ def make_channel(
         target_moves=callable(target),
         linear=isinstance(function, Derivatives | Flux | Traces),
     )
+
+
+def _check_known(condition: Condition, function: Any, target: Callable[..., Any], context: Context) -> None:
+    """Refuse a given value that depends on what is not known beforehand, and say how that is written."""
+    names, arguments = context.names, [parameter.name for parameter in wanted(target)]
+    unknown = next((name for name in arguments if name in (*names.fields, *names.unknowns)), None)
+    if unknown is not None:
+        known, instead = ", ".join(names.coordinates), _as_operator(condition, function, unknown)
+        raise InputError(
+            f"{condition.label}: a given value is a function of {known} alone, and {unknown} is unknown; {instead}."
+        )
+
+
+def _as_operator(condition: Condition, function: Any, unknown: str) -> str:
+    """How a condition is written whose value is unknown."""
+    if not isinstance(function, Derivatives | Flux) or function.field == unknown:
+        return "put it into an operator"
+    if isinstance(function, Derivatives):
+        along, on = function.along[0], f"{TIME}=min"
+    else:
+        along, on = function.space[:1] if function.b else (), getattr(condition, "on", None) or "".join(function.space[:1])
+    left = ".".join(part for part in (function.field, "".join(along)) if part)
+    own = getattr(condition, "points", None) is not None
+    kind, where = ("Equation", "points=...") if own else ("Boundary", f'on="{on}"')
+    return f"write {kind}(lambda {function.field}, {unknown}: {left} - {unknown}, {where})"
+
+
+def _check_numbers(operator: Operator, label: str) -> None:
+    """Refuse what is true or false: an equation with ==, which Python takes for a question."""
+    if "b" in operator.kinds:
+        u, x = operator.names.fields[0], operator.names.coordinates[0]
+        raise InputError(
+            f"{label}: the operator is true or false where a number is meant; an equation is what must be zero, {u}.{x} + {u} "
+            f"instead of {u}.{x} == -{u}."
+        )
 
 
 def _is_listed(value: Any) -> bool:

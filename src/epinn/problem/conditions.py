@@ -88,8 +88,7 @@ class Initial(Condition):
     def channel(self, context: Context, key: PRNGKeyArray) -> Channel:
         domain = context.domain
         if TIME not in domain.coordinates:
-            how = "add a coordinate t to the box" if isinstance(domain, Box) else f"add it to the shape, .during({TIME}=(0, 1))"
-            raise InputError(f"an initial condition needs time: {how}.")
+            raise InputError(f"an initial condition needs time: {_where_time_comes_from(domain)}.")
         faces = domain.faces(TIME)[:1] if self.points is None else []
         points = (
             context.on_faces(faces, key).points
@@ -107,6 +106,15 @@ class Initial(Condition):
             )
         axis = domain.axis(TIME)
         return np.insert(as_columns(self.points, self.label, domain.space), axis, domain.lower[axis], axis=1)
+
+
+def _where_time_comes_from(domain: Domain) -> str:
+    """What to do in a domain that has no time."""
+    if not isinstance(domain, Box):
+        return f"add it to the shape, .during({TIME}=(0, 1))"
+    names = domain.coordinates
+    one = names[0] if len(names) == 1 else f"one of {', '.join(names)}"
+    return f"if {one} is time, call it {TIME}; else add a coordinate {TIME} to the box"
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,19 +8,17 @@ would be there are moved out of it.
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from ..derivatives.operator import at_points
-from .boundary import Robin
-from .conditions import Initial
 from .domain import Box, Face
 from .geometry.meeting import meeting
-from .region import TIME, Domain, Part
+from .region import Domain
+from .stated import Stated, stated
 
 if TYPE_CHECKING:
     from .problem import Problem
@@ -57,17 +55,17 @@ def contradictions(problem: "Problem") -> tuple[Corner, ...]:
         return ()
     domain, found = problem.domain, dict[tuple[tuple[int, int], tuple[float, float]], Corner]()
     for name in problem.fields:
-        given = _given(problem, domain, name)
+        given = [(one, one.part) for one in _given(problem, name) if isinstance(one.part, Face)]
         points = _spread(domain)
-        every = [_values(one, points.at[:, one[1].axis].set(one[1].position), problem) for one in given]
+        every = [one.at(points.at[:, face.axis].set(face.position), domain.coordinates) for one, face in given]
         size = np.ptp(np.concatenate(every)) if given else 0.0
-        for one, other in itertools.combinations(given, 2):
-            if one[1].axis == other[1].axis or not size or _are_one(one[0], other[0]):
+        for (one, face), (other, its_face) in itertools.combinations(given, 2):
+            if face.axis == its_face.axis or not size or _are_one(one, other):
                 continue
-            points = _edge(domain, one[1], other[1])
-            differ = np.abs(_values(one, points, problem) - _values(other, points, problem))
+            points = _edge(domain, face, its_face)
+            differ = np.abs(one.at(points, domain.coordinates) - other.at(points, domain.coordinates))
             if np.max(differ) > APART * size:
-                corner = _corner(domain, one, other)
+                corner = _corner(domain, face, its_face)
                 found.setdefault((corner.axes, corner.at), corner)
     return tuple(found.values())
 
@@ -76,52 +74,27 @@ def contradicting_parts(problem: "Problem") -> list[str]:
     """The same for a shape: which parts of its boundary meet with different values, "x=0 and hole"."""
     found: dict[str, None] = {}
     for name in problem.fields if not isinstance(problem.domain, Box) else ():
-        given = _given(problem, problem.domain, name)
-        every = [_values(one, one[1].placed(PLACES, "grid").points, problem) for one in given]
+        given, coordinates = _given(problem, name), problem.domain.coordinates
+        every = [one.at(one.part.placed(PLACES, "grid").points, coordinates) for one in given]
         size = np.ptp(np.concatenate(every)) if given else 0.0
         for one, other in itertools.combinations(given, 2):
-            places = meeting(one[1], other[1])
-            if not size or not len(places) or _are_one(one[0], other[0]):
+            places = meeting(one.part, other.part)
+            if not size or not len(places) or _are_one(one, other):
                 continue
-            differ = np.abs(np.subtract(*(_values(given, jnp.asarray(places, float), problem) for given in (one, other))))
+            differ = np.abs(np.subtract(*(each.at(jnp.asarray(places, float), coordinates) for each in (one, other))))
             if np.max(differ) > APART * size:
-                found[f"{one[1].name} and {other[1].name}"] = None
+                found[f"{one.part.name} and {other.part.name}"] = None
     return list(found)
 
 
-_Of = TypeVar("_Of", bound=Part)
-_Given = tuple[Robin | Initial, _Of, int]  # a condition, one of its parts of the boundary, and the place of that among them
-
-
-def _given(problem: "Problem", domain: Domain, name: str) -> list[_Given[Any]]:
+def _given(problem: "Problem", name: str) -> list[Stated]:
     """The exact values of a field on whole parts of the boundary."""
-    found: list[_Given[Any]] = []
-    for condition in problem.conditions:
-        match condition:
-            case Robin(b=0, points=None, sigma=None) if condition.a:
-                faces = domain.faces(condition.on)
-            case Initial(points=None, order=0, sigma=None):
-                faces = domain.faces(TIME)[:1]
-            case _:
-                continue
-        if problem.field_name(condition.field) == name:
-            found += [(condition, face, place) for place, face in enumerate(faces)]
-    return found
+    return [one for one in stated(problem) if one.what == name]
 
 
-def _are_one(one: Robin | Initial, other: Robin | Initial) -> bool:
+def _are_one(one: Stated, other: Stated) -> bool:
     """Whether two faces have the same values, one function of the place."""
-    return one is other and (callable(one.target) or np.ndim(one.target) == 0)
-
-
-def _values(given: _Given[Any], points: Float[Array, "n d"], problem: "Problem") -> np.ndarray:
-    """What a condition says at points of its face."""
-    condition, _, place = given
-    target, by = condition.target, condition.a if isinstance(condition, Robin) else 1.0
-    if callable(target):
-        return np.asarray(at_points(target, problem.domain.coordinates, points))[:, 0] / by
-    one = np.asarray(target, float)
-    return np.full(len(points), (one if one.ndim == 0 else one[place]) / by)
+    return one.condition is other.condition and (one.is_function or one.is_number)
 
 
 def _edge(domain: Box, one: Face, other: Face) -> Float[Array, "n d"]:
@@ -136,15 +109,15 @@ def _spread(domain: Box) -> Float[Array, "n d"]:
     return domain.points(PLACES, "sobol", key=jax.random.key(0))
 
 
-def _corner(domain: Box, one: _Given[Face], other: _Given[Face]) -> Corner:
-    first, second = sorted((one, other), key=lambda given: given[1].axis)
-    axes = (first[1].axis, second[1].axis)
+def _corner(domain: Box, one: Face, other: Face) -> Corner:
+    first, second = sorted((one, other), key=lambda face: face.axis)
+    axes = (first.axis, second.axis)
     sides = [domain.upper[axis] - domain.lower[axis] for axis in axes]
     return Corner(
         axes,
-        (first[1].position, second[1].position),
+        (first.position, second.position),
         (RADIUS * sides[0], RADIUS * sides[1]),
-        (-first[1].outward, -second[1].outward),
+        (-first.outward, -second.outward),
     )
 
 

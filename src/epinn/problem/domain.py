@@ -15,7 +15,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from ..arguments import is_number, text, whole
 from ..errors import InputError, shown, unknown_name
-from .region import TIME, Domain, Part, Placed
+from .region import TIME, Domain, Part, Placed, place_meant
 
 MOST = 10_000_000  # points; more would fill the memory before anything is computed with them
 CLEAR = 1e-5  # of the length of the domain: points of an equation keep so far away from breaks
@@ -129,7 +129,8 @@ class Box(Domain):
         return self._scale(_mesh([(np.arange(count) + 1) / (count + 1) for count in counts]))
 
     def faces(self, on: str | None = None) -> list["Face"]:
-        """The faces named by `on`: "x=-1", "x" for both ends of x, several joined by commas; all of space by default."""
+        """The faces named by `on`: "x=-1", "x=min" or "x=max", "x" for both ends of x, several joined by commas; all of space
+        by default."""
         if on is None:
             return [face for name in self.space for face in self.faces(name)]
         text(on, "a face of the box", "x=0")
@@ -137,13 +138,15 @@ class Box(Domain):
             return [face for part in on.split(",") for face in self.faces(part.strip())]
         name, _, end = (part.strip() for part in on.partition("="))
         axis = self.axis(name)
-        ends = [self.lower[axis], self.upper[axis]]
+        low, high = both = [Face(self, axis, at_upper=False), Face(self, axis, at_upper=True)]
         if not end:
-            return [Face(self, axis, at_upper=False), Face(self, axis, at_upper=True)]
-        for at_upper, value in enumerate(ends):
-            if _is_number(end) and math.isclose(float(end), value, rel_tol=1e-6, abs_tol=1e-9):
-                return [Face(self, axis, at_upper=bool(at_upper))]
-        raise InputError(f"{on!r} is not a face of the box; {name} ends at {name}={ends[0]:g} and {name}={ends[1]:g}.")
+            return both
+        found = place_meant(end, (low.position, high.position), high.position - low.position)
+        if found is None:
+            raise InputError(
+                f"{on!r} is not a face of the box; {name} ends at {low.name} ({name}=min) and {high.name} ({name}=max)."
+            )
+        return [high if found == high.position else low]
 
     def section(self, along: str, at: float) -> "Face":
         """Where a coordinate has a value, with the breaks of the others."""
@@ -305,11 +308,3 @@ def _is_interval(ends: Any) -> bool:
 
 def _listed(values: Sequence[float]) -> str:
     return ", ".join(f"{value:g}" for value in values)
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True

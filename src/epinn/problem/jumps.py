@@ -113,7 +113,7 @@ class _Lines:
         """What the operator gives at places along the lines; nothing where that is no number."""
         points = np.repeat(self.through[:, None], places.shape[1], axis=1)
         points[:, :, axis] = places
-        found = _values(self.operator, self.units, self.unknowns, jnp.asarray(points), jnp.asarray(self.fields))
+        found = operator_values(self.operator, self.units, self.unknowns, jnp.asarray(points), jnp.asarray(self.fields))
         return np.asarray(np.nan_to_num(np.asarray(found), posinf=0.0, neginf=0.0))
 
 
@@ -123,7 +123,7 @@ def _steps(values: np.ndarray) -> np.ndarray:
 
 
 @runs_once
-def _values(
+def operator_values(
     operator: Operator,
     units: Units,
     unknowns: dict[str, Array],

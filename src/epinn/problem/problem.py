@@ -27,6 +27,7 @@ from .disturbance import Disturbance
 from .domain import Box
 from .field import Field
 from .joints import joints
+from .mistakes import check_together
 from .precision import UnknownNoise
 from .region import Domain
 from .sameness import same_value
@@ -204,6 +205,7 @@ class Problem:
     def check(self) -> None:
         """Find mistakes in operators, data and exact solution now, and not after training."""
         self.channels(0)
+        check_together(self)
         if self.exact is not None and self.exact_at(self.domain.interior(1)).shape[1] != len(self.fields):
             raise InputError(f"exact must return one value for each of the fields {', '.join(self.fields)}.")
 

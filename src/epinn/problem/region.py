@@ -4,8 +4,9 @@ Networks scale their inputs by the box around a domain; conditions ask the domai
 domain is one class with its parts.
 """
 
+import math
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import equinox as eqx
@@ -15,6 +16,9 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from ..errors import InputError, unknown_name
 
 TIME = "t"  # the coordinate that carries the initial condition; all others are space
+ENDS: dict[str, Callable[[Sequence[float]], float]] = {"min": min, "max": max}  # words for a place: "x=min"
+DIGITS = 1e-6  # of a number: people do not write down all of them
+ROUNDED = 1e-9  # of a side: 0.1 + 0.2 - 0.3 is meant to be nothing
 
 
 class Placed(NamedTuple):
@@ -141,6 +145,19 @@ class Domain(eqx.Module):
         if name not in self.coordinates:
             raise unknown_name("coordinate", name, self.coordinates)
         return self.coordinates.index(name)
+
+
+def place_meant(said: str, places: Sequence[float], side: float) -> float | None:
+    """Which of some places along a side that is so long is meant by "0.32", "min" or "max"; None if none is."""
+    if said in ENDS and places:
+        return ENDS[said](places)
+    try:
+        value = float(said)
+    except ValueError:
+        return None
+    nearest = min(places, key=lambda place: abs(place - value), default=math.nan)
+    is_near = abs(nearest - value) <= max(DIGITS * min(abs(nearest), side), ROUNDED * side)
+    return nearest if is_near else None
 
 
 def no_zones(domain: Domain) -> InputError:

@@ -61,7 +61,7 @@ def factor(own: str, wanted: str, what: str) -> float:
     if own == wanted:
         return 1.0
     low, middle, high = converted(np.asarray([-FAR, 0.0, FAR]), own, wanted, what)
-    if not np.isclose(high - middle, middle - low, rtol=1e-6):
+    if not np.isclose(high - middle, middle - low, rtol=1e-6, atol=0):
         raise InputError(
             f"{what} cannot be converted from {own!r} to {wanted!r}: equal differences in one are unequal in the other."
         )

@@ -70,3 +70,9 @@ def test_contradictions_in_corners_are_told_and_operators_in_python_by_what_they
     assert told["equation"].startswith("an operator of u.xx, u.yy, x; 1024 points")
     assert "given values contradict each other" in told["note"]
     assert [label for label, _ in found].count("domain") == 2
+
+
+def test_where_an_equation_is_not_finite_is_told(tmp_path):
+    ball = PLATE.replace("x=(0, 1), y=(0, 1)", "r=(0, 3)").replace("u, x: u.xx + u.yy + x", "u, r: u.rr + 2 / r * u.r + 1")
+    ball = ball[: ball.index("    boundary")] + '    boundary=epinn.Dirichlet(0.0, on="r=3"),\n)\n'
+    assert "'equation' is not finite at r=0 (1 of 128 points)" in dict(rows(tmp_path, "ball.py", ball))["note"]

@@ -169,9 +169,27 @@ def test_a_hole_beside_the_plate_is_said():
     assert same == PLATE
 
 
+@pytest.mark.parametrize("size", [1e-10, 1.0, 1e10])
+def test_edges_are_found_in_any_unit(size):
+    shape = epinn.Rectangle(x=(0, 2 * size), y=(0, size))
+    slotted = shape - epinn.Rectangle(x=(size / 4, size / 2), y=(size / 4, size / 2), name="slot")
+    for on in ("x=0", f"x={2 * size:.12g}", f"slot.x={size / 2:.12g}"):
+        assert [face.name for face in slotted.faces(on)] == [on]
+
+
+def test_an_end_needs_no_number():
+    slotted = CORNER - epinn.Rectangle(x=(-0.75, -0.5), y=(-0.75, -0.5), name="slot")
+    assert [face.name for face in slotted.faces("x=min, y=max, slot.x=max")] == ["x=-1", "y=1", "slot.x=-0.5"]
+    assert [face.name for face in slotted.during(t=(0, 5)).faces("t=max, x=max")] == ["t=5", "x=1"]
+
+
 def test_mistakes_are_one_line(rejects, monkeypatch):
     with rejects("holle", "hole", "x=0", "y=100"):
         PLATE.faces("holle")
+    with rejects("x=17", "hole", "x=0", "y=100"):
+        PLATE.faces("x=17")
+    with rejects("z=min", "hole", "x=0", "y=100"):
+        PLATE.faces("z=min")
     with rejects("nothing is left"):
         _ = PLATE & epinn.Disc(x=500, y=0, radius=1)
     with rejects("a Box"):

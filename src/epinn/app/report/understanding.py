@@ -19,6 +19,7 @@ from ...problem.problem import Problem
 from ...problem.region import TIME
 from ...problem.scales import Scales
 from ...problem.shorthand import Unknown
+from ...problem.undefined import undefined
 from ..plan.plan import Plan
 
 Row = tuple[str, str]
@@ -159,6 +160,8 @@ def _notes(problem: Problem, scales: Scales | None) -> Iterator[Row]:
     """What may surprise."""
     if scales is not None and scales.corners:
         yield "note", corners_in_words(scales.corners, problem.domain)
+    for found in () if scales is None else undefined(problem, problem.channels(0), scales.units):
+        yield "note", f"{found}, where a fit is likely to stop; multiply by what is zero there, or begin the domain beside it"
     if problem.unknowns and not problem.data:
         yield "note", "there are unknowns but no measurements; conditions alone have to tell them"
 

@@ -1,5 +1,6 @@
 """What shapes and solids have in common as domains: they are put together by `|`, `-` and `&`, and have no zones."""
 
+import contextlib
 import math
 import warnings
 from abc import abstractmethod
@@ -12,7 +13,7 @@ import numpy as np
 from ...arguments import is_number, text
 from ...errors import EpinnWarning, InputError, shown
 from ..domain import Box
-from ..region import TIME, Part, no_zones
+from ..region import TIME, Part, no_zones, place_meant
 from .combined import Combined, Form
 from .during import During
 from .inside import Irregular
@@ -109,12 +110,31 @@ class Composed(Irregular):
         text(on, "a part of the boundary", "disc")
         if "," in on:
             return [face for part in on.split(",") for face in self.faces(part.strip())]
-        found = [part for part in parts if _is_meant(on.strip(), part.name)]
+        wanted = self._meant(on.strip(), [part.name for part in parts])
+        found = [part for part in parts if part.name in wanted]
         if not found:
             known = [part.name for part in parts]
             listed = ", ".join(known[:LISTED]) + (f" and {len(known) - LISTED} more" if len(known) > LISTED else "")
             raise InputError(f"{on!r} is no part of the boundary; its parts are {listed}.")
         return found
+
+    def _meant(self, on: str, names: Sequence[str]) -> set[str]:
+        """The parts that a user means: "wedge.1" by "wedge"; "x=0" by "x", by "x=0.0", and by "x=min" if none is before it."""
+        if on in names and "=" in on:
+            return {on}
+        if "=" not in on:
+            return {name for name in names if name == on or name.startswith((f"{on}.", f"{on}="))}
+        asked, _, said = (piece.strip() for piece in on.rpartition("="))
+        along = asked.rpartition(".")[2]
+        if along not in self.coordinates:
+            return set()
+        axis, places = self.axis(along), dict[float, str]()
+        for name in names:
+            with contextlib.suppress(ValueError):  # a group of a mesh may be called "x=left"
+                own, _, place = name.rpartition("=")
+                places |= {float(place): name} if own == asked else {}
+        found = place_meant(said, tuple(places), self.upper[axis] - self.lower[axis])
+        return set() if found is None else {places[found]}
 
     def section(self, along: str, at: float) -> Part:
         raise no_zones(self)
@@ -146,14 +166,3 @@ def so_many(values: Mapping[str, Any], number: int, what: str, example: str) -> 
     if TIME in values:
         raise InputError(f"{TIME} is time, and no coordinate of a shape; add it with .during({TIME}=(0, 60)).")
     return values
-
-
-def _is_meant(on: str, name: str) -> bool:
-    """Whether a part is what a user wrote, or belongs to it: "wedge.1" for "wedge", "x=0" for "x" and for "x=0.0"."""
-    if "=" not in on:
-        return name == on or name.startswith((f"{on}.", f"{on}="))
-    (asked, _, value), (own, _, place) = on.rpartition("="), name.rpartition("=")
-    try:
-        return asked.strip() == own and math.isclose(float(value), float(place), rel_tol=1e-6, abs_tol=1e-9)
-    except ValueError:
-        return False

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float, PRNGKeyArray
 
+from ...arguments import text
 from ...errors import InputError
 from ..domain import Box
 from ..region import TIME, Domain, Part, Placed, no_zones
@@ -61,6 +62,8 @@ class During(Irregular):
         return np.asarray(self.of.contains(points[:, :-1]) & self.time.contains(points[:, -1:]))
 
     def faces(self, on: str | None = None) -> list[Part]:
+        if on is not None:
+            text(on, "a part of the boundary", "x=0")
         if on is not None and "," in on:
             return [face for part in on.split(",") for face in self.faces(part.strip())]
         if on is None or on.partition("=")[0].strip() != TIME:

@@ -206,6 +206,14 @@ def test_one_condition_needs_no_table(read, short):
     same(read(short), python, lambda x: [jnp.sin(3 * x)])
 
 
+def test_a_face_may_be_an_end_without_its_number(read):
+    text = '[domain]\nx = [0, "2 * pi"]\n[[equation]]\nexpression = "u.xx = 0"\n[[boundary]]\non = "x = max"\nvalue = 1\n'
+    python = epinn.Problem(
+        domain=epinn.Box(x=(0, 2 * np.pi)), equation=lambda u: u.xx, boundary=epinn.Dirichlet(1.0, on="x=max")
+    )
+    same(read(text), python, lambda x: [jnp.sin(3 * x)])
+
+
 def test_the_same_file_is_the_same_problem(read):
     assert read(WAVES).same_as(read(WAVES))
     assert not read(PLATE).same_as(read(PLATE.replace("k = 0.4", "k = 0.5")))

@@ -11,6 +11,7 @@ from ....errors import InputError, shown, unknown_name
 from ....problem.boundary import Boundary, Dirichlet, Neumann, Periodic, Robin
 from ....problem.condition import Condition
 from ....problem.conditions import Equation, Initial
+from ....problem.region import ENDS
 from .tables import Table, flag, names, order, text
 
 
@@ -103,11 +104,13 @@ class Reader:
     def on(self, table: Table) -> str | None:
         """Faces, with constants in their places as numbers: "x = L"."""
 
+        def place(end: str) -> str:
+            return end if end in ENDS else f"{table.number(end):.12g}"
+
         def read(value: Any) -> str:
             parts = [part.partition("=") for one in names(value) for part in one.split(",")]
             return ", ".join(
-                f"{name.strip()}={table.number(end):.12g}" if sign and end.strip() else name.strip()
-                for name, sign, end in parts
+                f"{name.strip()}={place(end.strip())}" if sign and end.strip() else name.strip() for name, sign, end in parts
             )
 
         found: str | None = table.take("on", read)
