@@ -12,6 +12,7 @@ from ..methods.laplace import LaplaceMethod
 from ..methods.method import Method
 from ..posterior.linearised import gaussian_around
 from ..progress import Progress
+from ..solve.first_stage import first_stages
 from ..solve.pinn import Pinn
 from .evaluation import evaluate
 
@@ -32,7 +33,7 @@ def reference_for(
     laplace = LaplaceMethod(samples=DRAWS, prior_sd=traits.prior_sd, own_error=False)
     progress(f"{method.name} reference", 0, 1, {})
     try:
-        found = attach_seeds([_as_read_by(method, pinn.first_stage()) for pinn in pinns], laplace, keys=keys)
+        found = attach_seeds([_as_read_by(method, pinn) for pinn in first_stages(pinns)], laplace, keys=keys)
     except InputError:
         return None
     spreads = [evaluate(posterior, draws=DRAWS).prediction.std for posterior in found]

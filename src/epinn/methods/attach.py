@@ -13,6 +13,7 @@ from ..posterior.posterior import Posterior
 from ..problem.mistakes import check_together
 from ..problem.problem import Problem, as_key
 from ..progress import Progress
+from ..solve.first_stage import facing, first_stages
 from ..solve.pinn import Pinn
 from ..solve.second_stage import KEPT, NEEDED, with_further_stages
 from .method import Method, check
@@ -51,7 +52,7 @@ def prepared(
         check(method, problem, *_size(pinn, problem))
         # an equal problem that was built again brings nothing that the network has not seen
         same = problem.same_as(pinn.problem)
-        pinn = dataclasses.replace(pinn, problem=problem) if same else pinn.facing(problem)
+        pinn = dataclasses.replace(pinn, problem=problem) if same else facing(pinn, problem)
     return pinn
 
 
@@ -88,7 +89,7 @@ def attach_seeds(
     if foreign:
         _check_uses_network(chosen)
     check(chosen, pinns[0].problem, *pinns[0].size, seeds=len(pinns))
-    pinns = pinns if chosen.traits.is_linearised else [pinn.first_stage() for pinn in pinns]
+    pinns = pinns if chosen.traits.is_linearised else first_stages(pinns, progress)
     found = chosen.attach(pinns, jnp.stack([as_key(key) for key in keys]), progress or Progress())
     note = f"{chosen.name} changes the weights of the network: the middle of this band is not what the network says."
     notes = (note,) if foreign and chosen.traits.moves_the_network else ()

@@ -18,6 +18,7 @@ from ... import __version__
 from ...errors import InputError
 from ...judge.evaluation import Evaluation
 from ...progress import Progress
+from ...solve.first_stage import facing
 from ...solve.pinn import Pinn
 from ..cluster.tasks import computed
 from ..plan.plain import digest, finite
@@ -183,7 +184,7 @@ class Reproduction:
         self._shelf(study).mkdir(parents=True, exist_ok=True)
         pinns = self._bases(study).get(base_plan, progress)
         repeated = pinns * (len(plan.cases) // len(pinns))
-        return [pinn.facing(problem) for problem, pinn in zip(plan.problems(), repeated, strict=True)]
+        return [facing(pinn, problem) for problem, pinn in zip(plan.problems(), repeated, strict=True)]
 
     def _bases(self, study: Study) -> Bases:
         return Bases(self._shelf(study), several_noises=True)

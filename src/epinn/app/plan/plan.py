@@ -23,6 +23,7 @@ from ...posterior.posterior import Posterior
 from ...posterior.sampler import Sampler
 from ...problem.problem import Problem, as_key
 from ...progress import Progress
+from ...solve.first_stage import facing
 from ...solve.fit import fit_seeds
 from ...solve.pinn import Pinn
 from ...solve.second_stage import with_further_stages
@@ -175,6 +176,7 @@ def fit_base(plan: Plan, progress: Progress, *, sees_data: bool = True, epochs: 
         if epochs is None
         else dataclasses.replace(plan.settings.base, epochs=epochs, polish=0, newton=0, restarts=0, stages=1)
     )
+    base = base if sees_data else dataclasses.replace(base, stages=1)  # data that come later know nothing of further ones
     problems = plan.problems()
     shown = problems if sees_data else [dataclasses.replace(p, data=()) for p in problems[: len(plan.seeds)]]
     keys = [_key(case.seed, 1) for case in plan.cases[: len(shown)]]
@@ -182,7 +184,7 @@ def fit_base(plan: Plan, progress: Progress, *, sees_data: bool = True, epochs: 
         pinns = fit_seeds(shown, keys=keys, base=base, weights=plan.settings.weights, progress=progress)
     repeated = pinns * (len(problems) // len(pinns))
     asked = [dataclasses.replace(pinn, base=plan.settings.base) for pinn in repeated]
-    return asked if sees_data else [pinn.facing(p) for p, pinn in zip(problems, asked, strict=True)]
+    return asked if sees_data else [facing(pinn, p) for p, pinn in zip(problems, asked, strict=True)]
 
 
 def linearised_spread(plan: Plan, method: str, pinns: Sequence[Pinn], progress: Progress) -> list[np.ndarray] | None:
