@@ -51,7 +51,7 @@ def test_nor_has_a_problem_that_is_too_large(pinn):
 
 def test_what_exact_conditions_are_allowed_is_told_where_it_is_more_than_the_network_needs(pinn):
     assert allowance(configured("laplace"), pinn) is None
-    assert allowance(configured("hmc", {"tolerance": 1e-09}), pinn) is None
+    assert allowance(configured("hmc", {"tolerance": 1e-15}), pinn) is None
     hmc = configured("hmc", {"tolerance": 5.0})
     assert allowance(hmc, pinn) == pytest.approx(5.0)
     equation = next(channel for channel in pinn.channels if channel.kind == "equation")

@@ -193,5 +193,5 @@ def newton_steps(problem, work):
             if stage.startswith("newton"):
                 announced.append(total)
 
-    epinn.fit(problem, base=dataclasses.replace(START, epochs=1, newton=9, newton_work=work), progress=Listener())
+    epinn.fit(problem, base=dataclasses.replace(START, epochs=1, newton=9, newton_work=work, stages=1), progress=Listener())
     return announced[-1]
