@@ -206,3 +206,10 @@ def test_a_verdict_survives_as_plain_data_also_from_before_there_was_advice():
 def test_colours_tell_good_from_bad():
     tones = {"trustworthy": "good", "too wide": "fair", "too narrow": "bad", "ambiguous": "bad", "not converged": "bad"}
     assert {word: Verdict(word).tone for word in (*tones, "not checked")} == tones | {"not checked": ""}
+
+
+def test_fields_that_are_zero_everywhere_are_not_all_that_there_may_be():
+    found = judge(dataclasses.replace(BLIND, residuals="small", is_zero=True))
+    assert found.word == "not checked"
+    assert "zero" in found.reasons
+    assert judge(dataclasses.replace(BLIND, residuals="small", is_zero=True, held_out=held_out(1.0))).word == "trustworthy"

@@ -41,6 +41,7 @@ def assess(pinn: Pinn, method: Method, posterior: Posterior, evaluation: Evaluat
             from_prior=shares_of_priors(pinn, evaluation) if method.traits.uses_sigma else {},
             modes=pinn.modes if method.traits.uses_base and not method.traits.retrains else None,  # its own fits know more
             unknowns={name: float(np.asarray(pinn.solution.unknowns[name])) for name in pinn.problem.parameters},
+            is_zero=is_zero(pinn, evaluation),
             denied=denied(informed, method, posterior),
             held_out=None if method.traits.held_out else compare_held_out(posterior, informed.data_sigmas),
         )
@@ -75,6 +76,15 @@ def implied_errors(pinn: Pinn, evaluation: Evaluation) -> dict[str, float]:
     least = NEXT_TO_NOTHING * np.max(varies) if units is None else np.asarray(units.scale)
     errors = np.sqrt(np.mean(found.std**2, axis=0)) / np.maximum(np.maximum(varies, least), 1e-300)
     return dict(zip(evaluation.problem.names.fields, errors.tolist(), strict=True))
+
+
+def is_zero(pinn: Pinn, evaluation: Evaluation) -> bool:
+    """Whether exact conditions have led to fields that are zero everywhere. Where the equation is not linear (a column that
+    buckles), the solution that somebody looks for may be another one."""
+    units = pinn.solution.units
+    if units is None or not pinn.is_noiseless:
+        return False
+    return bool(np.all(np.abs(evaluation.prediction.mean) < NEXT_TO_NOTHING * np.asarray(units.scale)))
 
 
 def most_missed(pinn: Pinn) -> float:

@@ -32,6 +32,9 @@ LET_THEM_MEET = "to have it in the band, let one of them go over into the other,
 
 MOSTLY = 0.5  # an unknown whose standard deviation is this part of its prior's is mostly prior
 
+FOUND_ZERO = "all fields are zero, which meets every condition, and whether anything else does was not looked for"
+EXCLUDE_ZERO = "to exclude it, say what is known of another solution: a value somewhere, Data(...), or one more condition."
+
 TELL_APART = "say what is known, prior=epinn.Normal(...) or positive=True, guess nearer, or measure what tells them apart."
 
 TRUSTWORTHY, TOO_NARROW, TOO_WIDE, AMBIGUOUS, NOT_CONVERGED, NOT_CHECKED = (
@@ -106,6 +109,7 @@ class Evidence:
     from_prior: Mapping[str, float] = field(default_factory=dict)  # by unknown, its standard deviation in parts of its prior's
     modes: Modes | None = None  # whether something else explains the measurements as well, if that was looked for
     unknowns: Mapping[str, float] = field(default_factory=dict)  # as the base found them
+    is_zero: bool = False  # whether what was found is zero everywhere, though nothing was measured: others may exist
 
 
 def _capital(sentence: str) -> str:
@@ -146,6 +150,8 @@ def _judged(evidence: Evidence) -> Verdict:
     if evidence.unasked and evidence.held_out is None:  # measurements would have told
         said = f"{evidence.unasked}, and how far that reaches is not in the band"
         return Verdict(NOT_CHECKED, (said, *why), (LET_THEM_MEET,))
+    if evidence.is_zero and evidence.held_out is None:
+        return Verdict(NOT_CHECKED, (FOUND_ZERO, *why), (EXCLUDE_ZERO,))
     return Verdict(TRUSTWORTHY, why) if grounds else Verdict(NOT_CHECKED, ("there is nothing to compare it with", *why))
 
 
