@@ -8,7 +8,7 @@ short as it must be to be solved.
 import copy
 import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import equinox as eqx
 import jax
@@ -144,7 +144,7 @@ class Stretch:
             return here
         theirs = [dataclasses.replace(one, units=_units(before, i)) for i, one in enumerate(self.scales)]
         there = tuple(channel for channel in self._made(theirs, elsewhere) if channel.kind == "initial")
-        handed = {channel.name: channel.target for channel in in_its_precision(_values, there, before)}
+        handed = {channel.name: jnp.asarray(channel.target) for channel in in_its_precision(_values, there, before)}
         return tuple(dataclasses.replace(c, target=handed[c.name], target_moves=False) if c.name in handed else c for c in here)
 
     def _made(self, scales: Sequence[Scales], elsewhere: bool) -> tuple[Channel, ...]:
@@ -269,6 +269,7 @@ def _units(solution: Solution, seed: int) -> Units:
     return units
 
 
+@runtime_checkable
 class Times(Protocol):
     """A stretch of time."""
 

@@ -1,0 +1,66 @@
+"""Solutions without training: in windows of time, with the error that they state, and trained when somebody needs it."""
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import epinn
+from epinn.derivatives.composed import Pieces
+from epinn.derivatives.staged import first_stage, is_untrained, last_stage
+from epinn.solve.windows import windows_of
+
+PERIODS = 12
+
+
+@pytest.fixture(scope="module")
+def swinging():
+    """A pendulum of small swings in millimetres over many periods: too many for one window."""
+    problem = epinn.Problem(
+        domain=epinn.Box(t=(0, 2 * np.pi * PERIODS)),
+        equation=lambda u: u.tt + u,
+        initial=[epinn.Initial(30.0), epinn.Initial(0.0, order=1)],
+    )
+    return epinn.fit(problem, key=0)
+
+
+@pytest.mark.slow
+def test_many_periods_are_solved_without_training(swinging):
+    times = np.linspace(0, 2 * np.pi * PERIODS, 500)
+    error = np.sqrt(np.mean((np.asarray(swinging(times))[:, 0] - 30 * np.cos(times)) ** 2))
+    assert is_untrained(swinging.solution.network)
+    assert not swinging.warnings
+    assert error < 1e-4 * 30
+    stated = float(last_stage(swinging.solution.network).remains[0] * swinging.solution.units.scale[0])
+    assert error < 2 * stated
+
+
+@pytest.mark.slow
+def test_its_band_holds_the_truth(swinging):
+    times = np.linspace(0, 2 * np.pi * PERIODS, 200)
+    band = epinn.attach(swinging, key=1)
+    mean, std = band.predict(times)
+    assert np.mean(np.abs(mean - 30 * np.cos(times)) <= 1.96 * std + 1e-6 * 30) > 0.8
+    assert band.verdict.word == "trustworthy"
+
+
+@pytest.mark.slow
+def test_what_grows_from_next_to_nothing_is_followed():
+    """Ten thousandfold growth: a window that begins a little wrong ends very wrong, and is not called solved."""
+    problem = epinn.Problem(
+        domain=epinn.Box(t=(0, 24)), equation=lambda N: N.t - 0.9 * N * (1 - N / 1e9), fields=("N",), initial=epinn.Initial(1e5)
+    )
+    pinn = epinn.fit(problem, key=0)
+    times = np.linspace(0, 24, 200)
+    exact = 1e9 / (1 + (1e9 / 1e5 - 1) * np.exp(-0.9 * times))
+    np.testing.assert_allclose(np.asarray(pinn(times))[:, 0], exact, atol=1e-4 * 1e9)
+    network = first_stage(pinn.solution.network)
+    assert isinstance(network, Pieces)
+    assert len(windows_of(pinn.solution)["t"]) > 0
+
+
+def test_a_front_too_steep_for_random_units_is_left_to_a_network():
+    problem = epinn.Problem(
+        domain=epinn.Box(x=(-1, 1)), equation=lambda u: 2e-3 * u.xx - u * u.x, boundary=epinn.Dirichlet(lambda x: -jnp.sign(x))
+    )
+    pinn = epinn.fit(problem, key=0, base=epinn.Base(hidden=(4,), epochs=1, newton=1, restarts=0))
+    assert not is_untrained(pinn.solution.network)
