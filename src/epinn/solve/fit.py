@@ -89,9 +89,11 @@ def fit_seeds(
     if base.further_stages and task.candidates is not None and _may_have_stages(task, start(everyone, 0)):
         made = finished(as_made(task, start(everyone, 0)))
         pinns = with_further_stages(made, fold_in(train_keys, UNTRAINED), 1, report, tell=False, alone=True)
-        if not all(map(is_accurate, pinns)) and marches and not known[0].breaks:
-            pinns = solved_in_windows(task, known, point_keys, network_keys) or pinns
-        if all(map(is_accurate, pinns)):
+        done = all(map(is_accurate, pinns))
+        if not done and marches and not known[0].breaks:
+            marched = solved_in_windows(task, known, point_keys, network_keys)
+            pinns, done = marched or pinns, marched is not None  # what it may be off by, no training makes less
+        if done:
             return with_further_stages(pinns, fold_in(train_keys, STAGES), base.further_stages - 1, report, tell=tell)
         begun = fit_once(at_first(task), start(everyone, 0))
         if any(found.failure is not None for found in begun):  # nothing to go on from

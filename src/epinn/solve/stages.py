@@ -34,6 +34,7 @@ FURTHER = 2  # times that a fit goes on, at most, with tolerances
 TIGHTER = 0.1  # of those before, while its residuals imply
 WELL = 0.01  # or more of the variation of a field as its error
 REFINEMENTS = 4  # times that points are moved to where most is left, at most
+JUDGES = 100  # the round of candidates that a fit is judged at from then on: none that it has points of
 MORE = (4.0, 2.0, 1.5)  # times as many of them, where a fit has learned them by heart: the most
 ENOUGH = 30  # with which there is work for so many steps of Gauss-Newton, at once, since every number is another program
 HOPELESS = 0.5  # of the size of its terms left of a condition: a shorter stretch of time does more than points
@@ -185,6 +186,9 @@ def fit_once(task: Task, solution: Solution) -> list[Fit]:
         hopeless = task.marches and np.any(now > HOPELESS)
         numbers = before if task.grown or hopeless else _more(task, by_heart, solution)
         channels, places = where_most_is_left(task.channels, task.candidates(i + 1), solution, fold_in(task.keys, i), numbers)
+        if i == 0:  # what is narrow enough to lie between its points lies between as many others
+            task = dataclasses.replace(task, elsewhere=task.candidates(JUDGES))
+            judges = first_guess(task.elsewhere, solution)
         further = dataclasses.replace(task, channels=channels, round=i + 1, grown=task.grown or numbers != before)
         more, solution, final = in_rounds(further, solution)
         newton, task = [*newton, *more], further
