@@ -146,13 +146,13 @@ def _joined(task: Task, scales: Sequence[Scales], windows: Sequence[_Window], po
 
 
 def _followed(windows: Sequence[_Window], found: Sequence[Estimate]) -> Float[np.ndarray, " fields"]:
-    """The error over all time, a root mean square: at the end of each window what that one leaves, and what it makes of the
-    error that it begins with."""
-    before, squares = np.zeros_like(np.asarray(found[0].remains)), 0.0
+    """The error over all time, a root mean square by field: at the end of each window what that one leaves, and what it makes
+    of the errors that it begins with. These have nothing to do with each other, so that their squares add up."""
+    before, total = np.zeros_like(np.asarray(found[0].remains)), 0.0
     for window, one in zip(windows, found, strict=True):
-        before = np.asarray(one.remains) + float(one.carried) * np.sqrt(np.mean(before**2))
-        squares = squares + before**2 * (window.end - window.begin)
-    return np.asarray(np.sqrt(squares / (windows[-1].end - windows[0].begin)))
+        before = np.asarray(one.remains) ** 2 + np.asarray(one.carried) ** 2 @ before
+        total = total + before * (window.end - window.begin)
+    return np.asarray(np.sqrt(total / (windows[-1].end - windows[0].begin)))
 
 
 def _with_tolerances(pinn: Pinn) -> Pinn:

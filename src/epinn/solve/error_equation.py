@@ -53,7 +53,8 @@ class Estimate(eqx.Module):
     ]  # and what the error is once the estimate is added: what each condition leaves is taken
     # to count as much as what it left before, and what is rounded, as much as the equation makes of it
     probes: Float[Array, "*seeds n d"]
-    carried: Float[Array, "*seeds"]  # how many times as large an error in the initial values becomes
+    carried: Float[Array, "*seeds fields fields"]  # how many times as large an error in the initial values of a field becomes,
+    # in each field
 
 
 def can_be_estimated(pinns: Sequence[Pinn]) -> bool:

@@ -40,7 +40,8 @@ class Ended(eqx.Module):
     left: Float[Array, ""]  # of the residuals at points that no step has seen: the share
     size: Float[Array, " fields"]  # of what was added, a root mean square at the probes,
     remains: Float[Array, " fields"]  # and what may still be missing
-    carried: Float[Array, ""]  # how many times as large an error of what it begins with becomes, if it begins with anything
+    carried: Float[Array, "fields fields"]  # how many times as large, in each field, an error of what each field begins with
+    # becomes, if it begins with anything
 
 
 class Steps(eqx.Module):
@@ -54,7 +55,7 @@ class Steps(eqx.Module):
     begin: Float[Array, " channels"]  # before all steps
     amplified: Float[Array, "channels fields"]  # how large an error these residuals alone make, by condition,
     rounded: Float[Array, " fields"]  # and roundings,
-    carried: Float[Array, ""]  # and how many times as large one in the initial values becomes
+    carried: Float[Array, "fields fields"]  # and how many times as large one in the initial values becomes
     open: Float[Array, " fields"]  # and how far a step would have gone that is not made, though it explains much more
     goes_on: Bool[Array, ""]  # whether steps still bring something
     bent: Bool[Array, ""]  # whether the last one was led astray by its Jacobian,
@@ -104,7 +105,7 @@ class Search(eqx.Module):
             begin=unknown,
             amplified=jnp.zeros((len(sizes), fields)),
             rounded=jnp.zeros(fields),
-            carried=jnp.zeros(()),
+            carried=jnp.zeros((fields, fields)),
             open=jnp.zeros(fields),
             goes_on=true,
             bent=true,
@@ -141,14 +142,24 @@ class Search(eqx.Module):
             number=now.number + 1,
         )
 
-    def _carried(self, factors: Factors) -> Float[Array, ""]:
-        """What the equation makes of an error in the initial values, which is like what the units say at random."""
+    def _carried(self, factors: Factors) -> Float[Array, "fields fields"]:
+        """What the equation makes, in each field, of an error in the initial values of each field, which is like what the units
+        say at random. Fields are told apart: one may be a small number that another one, a large number, hardly notices."""
         initial = np.repeat([float(channel.kind == "initial") for channel in self.seen.channels], self._sizes)
-        drawn = jnp.asarray(np.random.default_rng(1).normal(size=(NOISES, factors.right.shape[1])))
-        rows, ridge = jnp.asarray(initial) * jax.vmap(factors.times)(drawn), jnp.asarray([OF_SHARES])
-        made = jax.vmap(lambda row: factors.solve(row, ridge)[0])(rows)
-        sizes = [jnp.sqrt(jnp.mean(jax.vmap(self.probes.size)(some) ** 2)) for some in (made, drawn)]
-        return sizes[0] / sizes[1]
+        unknowns, fields = factors.right.shape[1], self.probes.before.shape[-1]
+        drawn = jnp.asarray(np.random.default_rng(1).normal(size=(NOISES, unknowns)))
+        ridge = jnp.asarray([OF_SHARES])
+
+        def size(some: Float[Array, "draws p"]) -> Float[Array, " fields"]:
+            return jnp.sqrt(jnp.mean(jax.vmap(self.probes.size)(some) ** 2, axis=0))
+
+        def of_one(field: Array) -> Float[Array, " fields"]:
+            alone = drawn * (jnp.arange(unknowns) // (unknowns // fields) == field)
+            rows = jnp.asarray(initial) * jax.vmap(factors.times)(alone)
+            return size(jax.vmap(lambda row: factors.solve(row, ridge)[0])(rows)) / size(alone)[field]
+
+        columns: Float[Array, "fields fields"] = jax.lax.map(of_one, jnp.arange(fields))
+        return columns.T
 
     def _step(self, now: Steps, factors: Factors, moves: Float[Array, "ridges p"], meant: Float[Array, " ridges"]) -> Steps:
         """The freest move if the one after it would be shorter, else whichever of those held back leaves least."""
