@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import epinn
-from epinn.derivatives.staged import first_stage, last_stage, needs_double
+from epinn.derivatives.network import needs_double
+from epinn.derivatives.staged import first_stage, last_stage
 from epinn.errors import InputError
 from epinn.solve.first_stage import first_stages
 

@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import equinox as eqx
 import jax
@@ -50,6 +50,8 @@ def trainable(tree: Any) -> tuple[Any, Any]:
 
 class AbstractNetwork(eqx.Module):
     """A function from one point to the values of all fields there."""
+
+    is_fine: ClassVar[bool] = False  # whether it is made of numbers that cancel each other: worth nothing in single precision
 
     @abstractmethod
     def features(self, x: Value) -> Value:
@@ -187,6 +189,17 @@ class Opaque(AbstractNetwork):
         return opaque(self.function, x)
 
 
+def needs_double(tree: Any) -> bool:
+    """Whether anything in a tree is worth no more than single precision if it is computed in single precision."""
+    fine = lambda node: isinstance(node, AbstractNetwork) and node.is_fine  # noqa: E731
+    return any(map(fine, jax.tree.leaves(tree, is_leaf=fine)))
+
+
+def double(tree: Any) -> Any:
+    """The tree with all its real arrays in double precision, where that is switched on."""
+    return jax.tree.map(lambda leaf: jnp.asarray(np.asarray(leaf), jnp.float64) if eqx.is_inexact_array(leaf) else leaf, tree)
+
+
 def nothing(x: Value) -> Value:
     """No features at all."""
     return Jet(x.stack[..., :0], x.orders) if isinstance(x, Jet) else x[:0]
@@ -219,11 +232,19 @@ class Solution(eqx.Module):
             for name, value in self.raw.items()
         }
 
-    def __call__(self, points: Float[Array | np.ndarray, "n d"]) -> Float[Array, "n fields"]:
-        """The fields at points, all in the units of the problem."""
+    def __call__(self, points: Float[Array | np.ndarray, "n d"]) -> Float[Array | np.ndarray, "n fields"]:
+        """The fields at points, all in the units of the problem; of numpy where they were computed in double precision."""
+        traced = any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves((self, points)))
+        if traced or not needs_double(self.network):
+            return self._at(jnp.asarray(points))
+        with jax.enable_x64(True):
+            own: Solution = double(self)
+            return np.asarray(own._at(jnp.asarray(np.asarray(points, float))))
+
+    def _at(self, points: Float[Array, "n d"]) -> Float[Array, "n fields"]:
         if self.units is None:
-            return self.variation(jnp.asarray(points))
-        return self.units.offset + self.variation(self.units.inside(jnp.asarray(points)))
+            return self.variation(points)
+        return self.units.offset + self.variation(self.units.inside(points))
 
     def variation(self, inside: Float[Array, "n d"]) -> Float[Array, "n fields"]:
         """The fields without their offsets, at points of the network."""

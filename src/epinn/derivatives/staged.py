@@ -1,10 +1,9 @@
 """Networks in stages: a second one is added to what a first one gives, far smaller than it, and then perhaps a third."""
 
 import dataclasses
-from typing import Any
+from typing import Any, ClassVar
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
@@ -14,7 +13,7 @@ from .lifted import Lifted
 from .network import AbstractNetwork
 from .random_units import RandomUnits, combined
 
-ROUNDED = 3e-7  # of the scale of a field: given values and units are in single precision, which no residual shows
+ROUNDED = 3e-7  # of the size of a field: given values and units are in single precision, which no residual shows
 
 
 class Stage(eqx.Module):
@@ -40,12 +39,13 @@ class Stage(eqx.Module):
         outer: np.ndarray,
         left: float,
         remains: np.ndarray,
+        extent: np.ndarray,
         *,
         alone: bool = False,
     ) -> "Stage":
-        """From coefficients in double precision."""
+        """From coefficients in double precision; `extent` is how large the fields are, in parts of their scales."""
         large = np.asarray(outer, np.float32)
-        parts = (large, outer - large, left, remains + ROUNDED)
+        parts = (large, outer - large, left, remains + ROUNDED * np.minimum(extent, 1.0))
         weights, biases, *others = (jnp.asarray(np.asarray(part, np.float32)) for part in (units.weights, units.biases, *parts))
         return cls(network, RandomUnits(weights, biases, units.local), others[0], others[1], others[2], others[3], alone)
 
@@ -55,6 +55,8 @@ class Stage(eqx.Module):
 
 class Staged(AbstractNetwork):
     """A network and what was added to it, which is frozen: it stays the same function if the parameters of the network move."""
+
+    is_fine: ClassVar[bool] = True
 
     network: AbstractNetwork
     stage: Any  # nothing in a tree of parameters alone
@@ -95,9 +97,3 @@ def is_untrained(network: AbstractNetwork) -> bool:
     if isinstance(network, Lifted):
         return is_untrained(network.network)
     return isinstance(network, Staged) and (bool(network.stage.content.alone) or is_untrained(network.network))
-
-
-def needs_double(tree: Any) -> bool:
-    """Whether anything in a tree is worth no more than single precision if it is computed in single precision."""
-    leaves = jax.tree.leaves(tree, is_leaf=lambda node: isinstance(node, Staged))
-    return any(isinstance(leaf, Staged) for leaf in leaves)

@@ -11,10 +11,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, PRNGKeyArray, Shaped
 
-from ..derivatives.network import Solution
-from ..derivatives.staged import needs_double
+from ..derivatives.network import Solution, double, needs_double
 from ..errors import InputError
-from ..solve.double import double, precision_of
+from ..solve.double import precision_of
 from .gaussian import quantile_at
 from .sampler import FiniteSampler, GaussianSampler, Sampler
 

@@ -11,7 +11,7 @@ import numpy as np
 import optax
 from threadpoolctl import threadpool_limits
 
-from ..derivatives.staged import needs_double
+from ..derivatives.network import double, needs_double
 
 R = TypeVar("R")
 
@@ -42,11 +42,6 @@ def in_its_precision(function: Callable[..., R], *arguments: Any) -> R:
 def precision_of(*trees: Any) -> AbstractContextManager[Any]:
     """Double precision where there is a network that needs it, else what is switched on."""
     return jax.enable_x64(True) if needs_double(trees) else nullcontext()
-
-
-def double(tree: Any) -> Any:
-    """The tree with all its real arrays in double precision, where that is switched on."""
-    return jax.tree.map(lambda leaf: jnp.asarray(np.asarray(leaf), jnp.float64) if eqx.is_inexact_array(leaf) else leaf, tree)
 
 
 def cast_like(tree: R, like: R) -> R:

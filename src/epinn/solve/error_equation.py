@@ -52,6 +52,7 @@ class Estimate(eqx.Module):
         Array, "*seeds fields"
     ]  # and what the error is once the estimate is added: what each condition leaves is taken
     # to count as much as what it left before, and what is rounded, as much as the equation makes of it
+    extent: Float[Array, "*seeds fields"]  # and how large the fields are with it
     probes: Float[Array, "*seeds n d"]
     carried: Float[Array, "*seeds fields fields"]  # how many times as large an error in the initial values of a field becomes,
     # in each field
@@ -201,6 +202,6 @@ def _estimated(
         fields = search.probes.before.shape[-1]
         found = search.from_nothing(fields * len(layer.biases), jacobians)
         outer = found.coefficients.reshape(fields, -1)
-        return Estimate(layer, outer, found.left, found.size, found.remains, probes, found.carried)
+        return Estimate(layer, outer, found.left, found.size, found.remains, found.extent, probes, found.carried)
 
     return over_seeds(one, solutions, seen, unseen, units, probes, at_once=at_once)

@@ -39,7 +39,8 @@ class Ended(eqx.Module):
     coefficients: Float[Array, " p"]
     left: Float[Array, ""]  # of the residuals at points that no step has seen: the share
     size: Float[Array, " fields"]  # of what was added, a root mean square at the probes,
-    remains: Float[Array, " fields"]  # and what may still be missing
+    remains: Float[Array, " fields"]  # what may still be missing,
+    extent: Float[Array, " fields"]  # and how large the fields are with it
     carried: Float[Array, "fields fields"]  # how many times as large, in each field, an error of what each field begins with
     # becomes, if it begins with anything
 
@@ -85,6 +86,7 @@ class Search(eqx.Module):
             left=jnp.where(jnp.isfinite(before), of_all, jnp.inf),
             size=self.probes.size(last.at),
             remains=jnp.sqrt(missing) + last.rounded,
+            extent=self.probes.extent(last.at),
             carried=last.carried,
         )
 

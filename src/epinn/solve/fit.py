@@ -91,8 +91,8 @@ def fit_seeds(
         pinns = with_further_stages(made, fold_in(train_keys, UNTRAINED), 1, report, tell=False, alone=True)
         done = all(map(is_accurate, pinns))
         if not done and marches and not known[0].breaks:
-            marched = solved_in_windows(task, known, point_keys, network_keys)
-            pinns, done = marched or pinns, marched is not None  # what it may be off by, no training makes less
+            in_windows = solved_in_windows(task, known, point_keys, network_keys)
+            pinns, done = in_windows or pinns, in_windows is not None  # what these may be off by, no training makes less
         if done:
             return with_further_stages(pinns, fold_in(train_keys, STAGES), base.further_stages - 1, report, tell=tell)
         begun = fit_once(at_first(task), start(everyone, 0))

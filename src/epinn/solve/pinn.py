@@ -21,7 +21,6 @@ from ..problem.problem import Problem
 from ..problem.scales import Scales
 from ..problem.student import deviation
 from .config import Base
-from .double import in_its_precision
 from .explanations import Modes
 from .noise import estimate_sigma
 from .optimise.adam import Weights
@@ -63,7 +62,7 @@ class Pinn:
         return f"<Pinn{of}: {network}, {how}{wrong and '; ' + wrong}>"
 
     def __call__(self, points: Any) -> Float[Array | np.ndarray, "n fields"]:
-        return in_its_precision(_values, self.solution, as_points(points, self.problem.domain))
+        return self.solution(as_points(points, self.problem.domain))
 
     @property
     def network_in_words(self) -> str:
@@ -157,10 +156,6 @@ class Pinn:
         """This PINN with other estimates, in the units of the problem."""
         channels = tuple(c.with_sigma_outside(sigmas[c.name]) if c.name in sigmas else c for c in self.channels)
         return dataclasses.replace(self, channels=channels)
-
-
-def _values(solution: Solution, points: Float[Array | np.ndarray, "n d"]) -> Float[Array, "n fields"]:
-    return solution(points)
 
 
 def prior_of(pinns: Sequence[Pinn], solution: Solution, width: float) -> Prior:

@@ -17,7 +17,8 @@ from ..derivatives.network import AbstractNetwork, Frozen, Solution
 from ..derivatives.staged import Stage, Staged, last_stage
 from ..progress import Progress
 from .config import fold_in
-from .error_equation import Estimate, can_be_estimated, estimates
+from .double import in_its_precision
+from .error_equation import Estimate, can_be_estimated, estimates, probes_of
 from .misfit import SOLVED, Misfit
 from .pinn import Pinn
 from .seeds import Keys, stack
@@ -30,6 +31,7 @@ ACCURATE = 1e-3  # of the scale of a field: if it is off by less, the fit is don
 KEPT = 0.1  # of the residuals: a stage that leaves more of them is not kept
 NEEDED = "conditions that hold exactly, no unknown parameters, fields of all coordinates, and memory"
 MEANT = 3.0  # times what it was to leave, at other points
+NOTHING = 1e-6  # of its scale: a field that is smaller is zero
 LEAST = 1e-12  # least tolerance, in parts of the size of a condition's terms
 
 
@@ -49,7 +51,15 @@ def is_accurate(pinn: Pinn) -> bool:
     stage = last_stage(pinn.solution.network)
     if stage is None or pinn.warnings or max(float(np.max(c.sigma)) for c in pinn.channels) > SOLVED:
         return False
-    return float(np.max(stage.remains)) < ACCURATE
+    return float(np.max(stage.remains)) < ACCURATE * _extent(pinn)
+
+
+def _extent(pinn: Pinn) -> float:
+    """How large the largest field is in parts of its scale, if it is smaller than that: sources that oscillate have fields
+    that are far smaller. Zero is as good as it is in any unit."""
+    values = in_its_precision(Solution.dimensionless, pinn.solution, probes_of(pinn))
+    size = float(np.max(np.sqrt(np.mean(np.asarray(values) ** 2, axis=0))))
+    return min(size, 1.0) if size > NOTHING else 1.0
 
 
 def with_further_stages(
@@ -111,5 +121,5 @@ def added(solution: Solution, found: Estimate, *, times: float = 1.0, alone: boo
 
 
 def _staged(network: AbstractNetwork, found: Estimate, times: float, alone: bool) -> Staged:
-    parts = (np.asarray(found.outer), times * float(found.left), times * np.asarray(found.remains))
+    parts = (np.asarray(found.outer), times * float(found.left), times * np.asarray(found.remains), np.asarray(found.extent))
     return Staged(network, Frozen(Stage.of(network, found.units, *parts, alone=alone)))

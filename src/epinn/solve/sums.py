@@ -77,7 +77,7 @@ class Sums(eqx.Module):
 
 
 class Probes(eqx.Module):
-    """How large what is added is: root mean squares over some points, by field, in the units of the network."""
+    """How large something is: root mean squares over some points, by field, in the units of the network."""
 
     solution: Solution
     before: Float[Array, "n fields"]
@@ -95,11 +95,18 @@ class Probes(eqx.Module):
         return cls(solution, at(network), gates, at(lambda x: units.values(network, x)))
 
     def size(self, coefficients: Float[Array, " p"]) -> Float[Array, " fields"]:
-        columns = self.solution.positive_fields
+        """Of what is added."""
+        nothing = jnp.asarray(positive(self.before, self.solution.positive_fields))
+        return jnp.sqrt(jnp.mean((self._fields(coefficients) - nothing) ** 2, axis=0))
+
+    def extent(self, coefficients: Float[Array, " p"]) -> Float[Array, " fields"]:
+        """Of the fields with it."""
+        return jnp.sqrt(jnp.mean(self._fields(coefficients) ** 2, axis=0))
+
+    def _fields(self, coefficients: Float[Array, " p"]) -> Float[Array, "n fields"]:
         added = jnp.matmul(self.units, coefficients.reshape(self.before.shape[-1], -1).T, precision=PRECISION)
         after: Value = self.before + (added if self.gates is None else self.gates * added)
-        error = jnp.asarray(positive(after, columns)) - jnp.asarray(positive(self.before, columns))
-        return jnp.sqrt(jnp.mean(error**2, axis=0))
+        return jnp.asarray(positive(after, self.solution.positive_fields))
 
 
 def numbers_kept(channels: Sequence[Channel], points: Sequence[int]) -> int:
