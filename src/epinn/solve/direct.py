@@ -46,6 +46,7 @@ SHORTEST, IN_SPACE = 512, 32  # windows, if all were as long as the shortest one
 BRINGS = 0.7  # of the error, or less, a shorter window must be off by
 TICKS = 4096  # of all time, at which windows may end: their places have no roundings then, in single precision either
 PART = 0.5  # of the units that there would be for all time: a window has less to say
+WORK = 240  # operations for every unit, cubed, that a window takes: factors of six Jacobians or so
 
 
 def as_made(task: Task, solution: Solution) -> list[Fit]:
@@ -82,8 +83,11 @@ def solved_in_windows(task: Task, scales: Sequence[Scales], point_keys: Keys, ne
     for _ in range(MOST):
         end = last if last - begin < 1.25 * length else first + tick * round((begin + length - first) / tick)
         task.progress(f"window from {TIME} = {begin:.3g}", 0, 1, {})
+        if task.account.is_empty:
+            return None
         own = Stretch(task.problems, scales, begin, end, point_keys)
         window = _solved(task, own, windows[-1].solution if windows else None, networks, network_keys)
+        task.account.spend(WORK * float(np.prod(window.found.outer.shape[-2:])) ** 3 * len(task.problems))
         off = float(np.max(np.where(window.found.left < KEPT, np.max(window.found.remains, axis=-1), np.inf)))
         task.progress(f"window from {TIME} = {begin:.3g}", 1, 1, {"off by": off})
         if not off < ENOUGH:
