@@ -9,6 +9,7 @@ from ..progress import Progress
 from ..solve.pinn import Pinn
 from .plan.plan import Plan, Result, attach_method, fit_base, linearised_spread, reopen_method
 from .report.pictures import figures
+from .report.pictures.animation import animation
 from .report.run_page import write_report
 from .store.checkpoint import Keeper
 from .store.lock import alone_in
@@ -47,6 +48,9 @@ def _execute(plan: Plan, folder: RunFolder, progress: Progress) -> list[dict[str
         keeper.clear()
     for seed, shown in evaluations.items():
         folder.save_figures(figures(shown), "" if len(plan.seeds) == 1 else f"-seed{seed}")
+    moving = animation(evaluations[plan.seeds[0]])
+    if moving is not None:
+        folder.save_animation(moving)
     return records
 
 

@@ -76,13 +76,23 @@ class Picture:
 
 
 @dataclass(frozen=True)
+class Beside:
+    """A file in the folder of the page, by its name: the page is whole without it."""
+
+    title: str
+    name: str
+    note: str = ""
+
+
+@dataclass(frozen=True)
 class Section:
-    """A part of the page: paragraphs, tables, pictures. A folded one opens at a click, and in print."""
+    """A part of the page: paragraphs, tables, pictures, files beside it. A folded one opens at a click, and in print."""
 
     title: str
     text: tuple[str, ...] = ()
     tables: tuple[Table, ...] = ()
     pictures: tuple[Picture, ...] = ()
+    files: tuple[Beside, ...] = ()
     folded: bool = False
 
 

@@ -16,7 +16,7 @@ from ...interop.network.program import Program
 from ...posterior.sampler import Sampler
 from ..plan.plain import finite
 from ..plan.plan import summarise
-from .files import create_once, make_folder, next_free_folder, read_json, to_json, write_json
+from .files import create_once, make_folder, next_free_folder, read_json, to_json, write_atomically, write_json
 from .lock import NAME as LOCK
 from .lock import alone_in
 from .pictures import save_picture
@@ -106,6 +106,14 @@ class RunFolder:
             paths.append(self.path / f"{name}{suffix}.png")
             save_picture(figure, paths[-1])
         return paths
+
+    @property
+    def animation(self) -> Path:
+        """Where the first seed is shown in time, if the problem has one."""
+        return self.path / "animation.gif"
+
+    def save_animation(self, gif: bytes) -> None:
+        write_atomically(self.animation, gif)
 
 
 @contextlib.contextmanager
