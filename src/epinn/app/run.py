@@ -11,6 +11,7 @@ from .plan.plan import Plan, Result, attach_method, fit_base, linearised_spread,
 from .report.pictures import figures
 from .report.pictures.animation import animation
 from .report.run_page import write_report
+from .report.view import view_of
 from .store.checkpoint import Keeper
 from .store.lock import alone_in
 from .store.run_folder import RunFolder, ending
@@ -48,6 +49,7 @@ def _execute(plan: Plan, folder: RunFolder, progress: Progress) -> list[dict[str
         keeper.clear()
     for seed, shown in evaluations.items():
         folder.save_figures(figures(shown), "" if len(plan.seeds) == 1 else f"-seed{seed}")
+    folder.save_view(view_of(evaluations[plan.seeds[0]]))
     moving = animation(evaluations[plan.seeds[0]])
     if moving is not None:
         folder.save_animation(moving)

@@ -7,10 +7,11 @@ from ...judge.evaluation import Evaluation
 from ...judge.verdict import Verdict
 from ...judge.wording import notes, plus_minus
 from ...problem.domain import Box
-from .page import Line, Page, Picture, Section
+from .page import HOW_TO_LOOK, Line, Page, Picture, Section, View
 from .pictures import figures, rank_of, title_of
 from .pictures.panels import as_png
 from .tables import EXPLANATION, Json, by_field, conditions_table, seed_row, settings_table, spreads_table, table_of
+from .view import view_of
 
 
 def band_page(
@@ -28,7 +29,12 @@ def band_page(
     verdict, problem = Verdict.of(record["verdict"]), evaluation.problem
     rows = (seed_row(some[0], field) for field, some in by_field([record]).items())
     sections = [
-        Section("Results", (), (table_of("", rows, EXPLANATION),), tuple(_pictures(evaluation))),
+        Section(
+            "Results",
+            tables=(table_of("", rows, EXPLANATION),),
+            view=View(view_of([evaluation]), HOW_TO_LOOK),
+            pictures=tuple(_pictures(evaluation)),
+        ),
         Section("Noise", tables=(conditions_table([record]), spreads_table([record]))),
     ]
     if settings:

@@ -13,7 +13,7 @@ from ..plan.published import Published, lookup
 from ..store.files import write_atomically
 from ..store.pictures import read_picture
 from ..store.run_folder import RunFolder
-from .page import Beside, Cell, Line, Page, Picture, Section, render
+from .page import HOW_TO_LOOK, Beside, Cell, Line, Page, Picture, Section, View, render
 from .pictures import rank_of, title_of
 from .tables import (
     EXPLANATION,
@@ -97,7 +97,9 @@ def _sections(folder: RunFolder, run: Json, records: Sequence[Json]) -> Iterator
     if records:
         several = len(run["seeds"]) > 1
         note = SEVERAL + EXPLANATION if several else EXPLANATION
-        yield Section("Results", (), (table_of("By method", _by_method(run, records), note),), first, tuple(_files(folder)))
+        table = table_of("By method", _by_method(run, records), note)
+        view = _view(folder, f"Seed {run['seeds'][0]}. " if several else "")
+        yield Section("Results", tables=(table,), view=view, pictures=first, files=tuple(_files(folder)))
         if several:
             rows = (_by_seed(record, field) for field, some in by_field(records).items() for record in some)
             yield Section("Every seed", tables=(table_of("By method and seed", rows),))
@@ -144,6 +146,11 @@ def _pictures(folder: Path, first: int) -> list[tuple[int, Picture]]:
         picture = Picture(title_of(name), read_picture(path), seed and f"seed {seed}")
         found.append((int(seed) if seed.isdecimal() else first, rank_of(name), picture))
     return [(seed, picture) for seed, _, picture in sorted(found, key=lambda one: one[:2])]
+
+
+def _view(folder: RunFolder, whose: str) -> View | None:
+    """The interactive view; folders of earlier versions have none."""
+    return View(data=folder.view(), caption=whose + HOW_TO_LOOK) if folder.has_view else None
 
 
 def _files(folder: RunFolder) -> Iterator[Beside]:

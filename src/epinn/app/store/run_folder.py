@@ -28,6 +28,7 @@ if TYPE_CHECKING:  # it takes a while to load, and only figures need it
 
 MARKER = "epinn"  # the key in run.json by which we know a folder as ours
 PACKAGES = ("jax", "jaxlib", "equinox", "optax", "blackjax", "numpy")  # on whose versions the digits of a result depend
+VIEW = "view.json"
 BEGIN_AGAIN = "restore it from a copy, or begin the run again in another folder"
 IDENTITY = ("problem", "network", "methods", "noise", "noise_on", "seeds", "settings")
 
@@ -114,6 +115,17 @@ class RunFolder:
 
     def save_animation(self, gif: bytes) -> None:
         write_atomically(self.animation, gif)
+
+    @property
+    def has_view(self) -> bool:
+        return (self.path / VIEW).is_file()
+
+    def view(self) -> dict[str, Any]:
+        """What the interactive view of the page shows."""
+        return self.read_json(VIEW)
+
+    def save_view(self, view: Mapping[str, Any]) -> None:
+        self.write_json(VIEW, view)
 
 
 @contextlib.contextmanager
