@@ -8,6 +8,7 @@ from ....errors import InputError
 from ....judge.evaluation import Evaluation
 from ....problem.domain import Box
 from ....problem.region import TIME
+from .corner import corner
 from .curves import Line, curves, curves_and_magnified, line, magnified
 from .histograms import histograms
 from .maps import maps
@@ -21,6 +22,7 @@ TITLES = {  # of the figures, by the beginning of their names, in the order in w
     "error": "Error and band, magnified",
     "slices": "Slices at half time and at the end",
     "unknowns": "Draws of the unknowns",
+    "corner": "Unknowns in pairs, with what holds 68% and 95% of the draws",
 }
 
 
@@ -42,7 +44,7 @@ def figures(evaluations: Sequence[Evaluation]) -> dict[str, Figure]:
     "field" shows mean and band: curves in 1D, maps in 2D, curves through the centre of the box above. "slices" shows one
     space coordinate at half time and at the end, "times" maps of a plane at a few times, "sections" three planes through the
     middle of a solid. "error" magnifies the bands of all curves and slices: it shows them around the mean, with the error if
-    the truth is known. "unknowns" shows the draws of what an inverse problem asks for.
+    the truth is known. "unknowns" shows the draws of what an inverse problem asks for, "corner" those of two together.
 
     In 1D a figure holds all fields. Otherwise it holds the first, and the others follow as "field_<name>" and so on.
     """
@@ -57,6 +59,8 @@ def figures(evaluations: Sequence[Evaluation]) -> dict[str, Figure]:
         made |= {kind + suffix: figure for kind, figure in _of_field(evaluations, name).items()}
     if evaluations[0].unknowns:
         made["unknowns"] = histograms(evaluations)
+    if len(evaluations[0].unknowns) > 1:
+        made["corner"] = corner(evaluations)
     return made
 
 

@@ -6,13 +6,12 @@ function numbers(text, Kind) {
 }
 
 const exponent = (value) => Math.floor(Math.log10(Math.abs(value)));
-const finite = (values) => values.filter(Number.isFinite);
 
-// A number to the decimal of `unit`, a power of ten; as 1.2e-9 where that would be long.
-function written(value, unit) {
+// A number to the decimal of `unit`, a power of ten; as 1.2e-9 where that would be more decimals than `most`.
+function written(value, unit, most = 8) {
   const decimals = Math.max(0, -exponent(unit));
   if (value === 0 || !Number.isFinite(value)) return value === 0 ? "0" : "not a number";
-  if (decimals <= 8 && Math.abs(value) < 1e6) return value.toFixed(decimals);
+  if (decimals <= most && Math.abs(value) < 1e6) return value.toFixed(decimals);
   return value.toExponential(Math.min(12, Math.max(0, exponent(value) - exponent(unit))));
 }
 
@@ -22,7 +21,7 @@ function ticks(low, high, about) {
   const step = power * [1, 2, 5, 10].find((factor) => factor * power >= raw * 0.999);
   const first = Math.ceil(low / step - 1e-9);
   const count = Math.floor(high / step + 1e-9) - first + 1;
-  return Array.from({ length: count }, (_, i) => [(first + i) * step, written((first + i) * step, 10 ** exponent(step * 1.001))]);
+  return Array.from({ length: count }, (_, i) => [(first + i) * step, written((first + i) * step, 10 ** exponent(step * 1.001), 4)]);
 }
 
 // The colour at a share of the way from the first stop to the last.
