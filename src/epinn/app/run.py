@@ -10,6 +10,7 @@ from ..solve.pinn import Pinn
 from .plan.plan import Plan, Result, attach_method, fit_base, linearised_spread, reopen_method
 from .report.pictures import figures
 from .report.pictures.animation import animation
+from .report.pictures.convergence import how_trained
 from .report.run_page import write_report
 from .report.view import view_of
 from .store.checkpoint import Keeper
@@ -31,8 +32,12 @@ def execute(plan: Plan, folder: RunFolder, progress: Progress) -> list[dict[str,
 def _execute(plan: Plan, folder: RunFolder, progress: Progress) -> list[dict[str, Any]]:
     records = folder.records()
     evaluations: dict[int, list[Evaluation]] = {seed: [] for seed in plan.seeds}
+    trained: dict[int, Pinn] = {}
     for method in plan.methods:
         pinns = _pinns(plan, method, folder, progress)
+        trained = trained or dict(
+            zip(plan.seeds, pinns if plan.settings.methods[method].traits.uses_base else (), strict=False)
+        )
         if _is_done(plan, method, folder, records):
             for result in _stored(plan, method, folder, pinns):
                 evaluations[result.case.seed].append(result.evaluation)
@@ -48,7 +53,7 @@ def _execute(plan: Plan, folder: RunFolder, progress: Progress) -> list[dict[str
             folder.write_records(records)
         keeper.clear()
     for seed, shown in evaluations.items():
-        folder.save_figures(figures(shown), "" if len(plan.seeds) == 1 else f"-seed{seed}")
+        folder.save_figures(figures(shown) | how_trained(trained.get(seed)), "" if len(plan.seeds) == 1 else f"-seed{seed}")
     folder.save_view(view_of(evaluations[plan.seeds[0]]))
     moving = animation(evaluations[plan.seeds[0]])
     if moving is not None:

@@ -21,6 +21,7 @@ TITLES = {  # of the figures, by the beginning of their names, in the order in w
     "sections": "Sections through the middle",
     "error": "Error and band, magnified",
     "slices": "Slices at half time and at the end",
+    "training": "What training left of the conditions",
     "unknowns": "Draws of the unknowns",
     "corner": "Unknowns in pairs, with what holds 68% and 95% of the draws",
 }
