@@ -54,11 +54,16 @@ def _execute(plan: Plan, folder: RunFolder, progress: Progress) -> list[dict[str
         keeper.clear()
     for seed, shown in evaluations.items():
         folder.save_figures(figures(shown) | how_trained(trained.get(seed)), "" if len(plan.seeds) == 1 else f"-seed{seed}")
-    folder.save_view(view_of(evaluations[plan.seeds[0]]))
-    moving = animation(evaluations[plan.seeds[0]])
-    if moving is not None:
-        folder.save_animation(moving)
+    write_moving(folder, evaluations[plan.seeds[0]])
     return records
+
+
+def write_moving(folder: RunFolder, shown: Sequence[Evaluation]) -> None:
+    """Write what moves: the view that the page has, and an animation where there is time."""
+    folder.save_view(view_of(shown))
+    gif = animation(shown)
+    if gif is not None:
+        folder.save_animation(gif)
 
 
 def _is_done(plan: Plan, method: str, folder: RunFolder, records: Sequence[Mapping[str, Any]]) -> bool:

@@ -12,6 +12,7 @@ from ..posterior.posterior import DRAWS, Posterior
 from ..posterior.statistics import Prediction
 from ..problem.problem import Problem
 from ..problem.region import Domain
+from .chains import Chains, chains_of
 from .metrics import score
 
 GRID = {1: 501, 2: 51, 3: 15}  # points along each coordinate; about 4096 in all above three dimensions
@@ -34,6 +35,7 @@ class Evaluation:
     unknowns_truth: Mapping[str, float | None]
     seconds: float
     places: np.ndarray | None = None  # of the points on the grid, where some of it lies outside the domain
+    chains: Chains | None = None  # of a method that has some
 
     def on_grid(self, values: np.ndarray) -> np.ndarray:
         """Values at the points, one row each, for the whole grid: nothing (NaN) outside the domain."""
@@ -86,6 +88,7 @@ def evaluate(posterior: Posterior, *, label: str | None = None, draws: int = DRA
         unknowns_truth=unknowns_truth(problem, truth),
         seconds=time.perf_counter() - started,
         places=places,
+        chains=chains_of(posterior, points),
     )
 
 

@@ -44,6 +44,10 @@ def test_without_training_there_is_no_picture(pinn):
     assert how_trained(dataclasses.replace(pinn, steps=[], losses=np.zeros((0, 3)))) == {}
 
 
+def test_records_of_the_first_stage_alone_are_not_shown_as_all_of_it(pinn):
+    assert how_trained(dataclasses.replace(pinn, steps=[50, 100, 200], losses=np.ones((3, 3)))) == {}
+
+
 @pytest.mark.parametrize("left", [0.0, np.nan])
 def test_what_has_no_logarithm_is_left_out(pinn, left):
     (ax,) = how_trained(dataclasses.replace(pinn, losses=np.full_like(pinn.losses, left)))["training"].axes

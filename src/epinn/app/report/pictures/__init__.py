@@ -12,6 +12,7 @@ from .corner import corner
 from .curves import Line, curves, curves_and_magnified, line, magnified
 from .histograms import histograms
 from .maps import maps
+from .mixing import mixing
 from .sections import sections
 from .times import is_plane_in_time, small_multiples
 
@@ -24,6 +25,7 @@ TITLES = {  # of the figures, by the beginning of their names, in the order in w
     "training": "What training left of the conditions",
     "unknowns": "Draws of the unknowns",
     "corner": "Unknowns in pairs, with what holds 68% and 95% of the draws",
+    "chains": "Chains: traces and ranks",
 }
 
 
@@ -45,7 +47,8 @@ def figures(evaluations: Sequence[Evaluation]) -> dict[str, Figure]:
     "field" shows mean and band: curves in 1D, maps in 2D, curves through the centre of the box above. "slices" shows one
     space coordinate at half time and at the end, "times" maps of a plane at a few times, "sections" three planes through the
     middle of a solid. "error" magnifies the bands of all curves and slices: it shows them around the mean, with the error if
-    the truth is known. "unknowns" shows the draws of what an inverse problem asks for, "corner" those of two together.
+    the truth is known. "unknowns" shows the draws of what an inverse problem asks for, "corner" those of two together,
+    "chains" whether Markov chains have mixed.
 
     In 1D a figure holds all fields. Otherwise it holds the first, and the others follow as "field_<name>" and so on.
     """
@@ -62,6 +65,9 @@ def figures(evaluations: Sequence[Evaluation]) -> dict[str, Figure]:
         made["unknowns"] = histograms(evaluations)
     if len(evaluations[0].unknowns) > 1:
         made["corner"] = corner(evaluations)
+    chains = mixing(evaluations)
+    if chains is not None:
+        made["chains"] = chains
     return made
 
 

@@ -27,6 +27,8 @@ def convergence(pinn: Pinn) -> Figure | None:
     losses = np.asarray(pinn.losses, float)
     if len(losses) < LEAST or losses.shape != (len(pinn.steps), len(pinn.channels)):
         return None
+    if pinn.base.newton and pinn.steps[-1] <= pinn.base.epochs:  # files of earlier versions have the first stage alone
+        return None
     figure = Figure((WIDTH, HEIGHT), DPI, layout="constrained")
     ax = figure.subplots()
     positive = np.where(np.isfinite(losses) & (losses > 0), losses, np.nan)
