@@ -18,7 +18,8 @@ function written(value, unit, most = 8) {
 // Round numbers between two ends, about so many.
 function ticks(low, high, about) {
   const raw = (high - low) / about, power = 10 ** exponent(raw);
-  const step = power * [1, 2, 5, 10].find((factor) => factor * power >= raw * 0.999);
+  const off = (factor) => Math.abs(Math.log((factor * power) / raw));
+  const step = power * [1, 2, 5, 10].reduce((best, factor) => (off(factor) < off(best) ? factor : best));
   const first = Math.ceil(low / step - 1e-9);
   const count = Math.floor(high / step + 1e-9) - first + 1;
   return Array.from({ length: count }, (_, i) => [(first + i) * step, written((first + i) * step, 10 ** exponent(step * 1.001), 4)]);
@@ -252,7 +253,7 @@ class View {
       this.put("path", { d: `M${x(value)} ${box.bottom}v5` }, axes);
       this.put("text", { x: x(value), y: box.bottom + 18, "text-anchor": "middle" }, axes, text);
     }
-    for (const [value, text] of ticks(y.low, y.high, Math.max(2, (box.bottom - box.top) / 60))) {
+    for (const [value, text] of ticks(y.low, y.high, Math.max(3, (box.bottom - box.top) / 60))) {
       this.put("path", { d: `M${box.left} ${y(value)}h-5` }, axes);
       this.put("text", { x: box.left - 8, y: y(value) + 4, "text-anchor": "end" }, axes, text);
     }
