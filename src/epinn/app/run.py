@@ -9,7 +9,10 @@ from ..progress import Progress
 from ..solve.pinn import Pinn
 from .plan.plan import Plan, Result, attach_method, fit_base, linearised_spread, reopen_method
 from .report.pictures import figures
+from .report.pictures.animation import animation
+from .report.pictures.convergence import how_trained
 from .report.run_page import write_report
+from .report.view import view_of
 from .store.checkpoint import Keeper
 from .store.lock import alone_in
 from .store.run_folder import RunFolder, ending
@@ -29,8 +32,12 @@ def execute(plan: Plan, folder: RunFolder, progress: Progress) -> list[dict[str,
 def _execute(plan: Plan, folder: RunFolder, progress: Progress) -> list[dict[str, Any]]:
     records = folder.records()
     evaluations: dict[int, list[Evaluation]] = {seed: [] for seed in plan.seeds}
+    trained: dict[int, Pinn] = {}
     for method in plan.methods:
         pinns = _pinns(plan, method, folder, progress)
+        trained = trained or dict(
+            zip(plan.seeds, pinns if plan.settings.methods[method].traits.uses_base else (), strict=False)
+        )
         if _is_done(plan, method, folder, records):
             for result in _stored(plan, method, folder, pinns):
                 evaluations[result.case.seed].append(result.evaluation)
@@ -46,8 +53,17 @@ def _execute(plan: Plan, folder: RunFolder, progress: Progress) -> list[dict[str
             folder.write_records(records)
         keeper.clear()
     for seed, shown in evaluations.items():
-        folder.save_figures(figures(shown), "" if len(plan.seeds) == 1 else f"-seed{seed}")
+        folder.save_figures(figures(shown) | how_trained(trained.get(seed)), "" if len(plan.seeds) == 1 else f"-seed{seed}")
+    write_moving(folder, evaluations[plan.seeds[0]])
     return records
+
+
+def write_moving(folder: RunFolder, shown: Sequence[Evaluation]) -> None:
+    """Write what moves: the view that the page has, and an animation where there is time."""
+    folder.save_view(view_of(shown))
+    gif = animation(shown)
+    if gif is not None:
+        folder.save_animation(gif)
 
 
 def _is_done(plan: Plan, method: str, folder: RunFolder, records: Sequence[Mapping[str, Any]]) -> bool:

@@ -12,11 +12,13 @@ from ..posterior.posterior import DRAWS, Posterior
 from ..posterior.statistics import Prediction
 from ..problem.problem import Problem
 from ..problem.region import Domain
+from .chains import Chains, chains_of
 from .metrics import score
 
 GRID = {1: 501, 2: 51, 3: 15}  # points along each coordinate; about 4096 in all above three dimensions
 FINER = 4.0  # times as many along each, at most, where a shape fills little of the box around it
 HISTOGRAM = 2000  # single draws of the unknowns that are kept, for histograms
+SINGLE = 12  # single draws of the fields that are kept, to be looked at one by one
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,12 +29,13 @@ class Evaluation:
     label: str
     points: np.ndarray  # (n, coordinates), the last coordinate fastest
     shape: tuple[int, ...]
-    prediction: Prediction  # mean and std of shape (n, fields)
+    prediction: Prediction  # mean and std of shape (n, fields), a few samples
     truth: np.ndarray | None  # (n, fields)
     unknowns: Mapping[str, Prediction]  # with samples
     unknowns_truth: Mapping[str, float | None]
     seconds: float
     places: np.ndarray | None = None  # of the points on the grid, where some of it lies outside the domain
+    chains: Chains | None = None  # of a method that has some
 
     def on_grid(self, values: np.ndarray) -> np.ndarray:
         """Values at the points, one row each, for the whole grid: nothing (NaN) outside the domain."""
@@ -69,9 +72,10 @@ def evaluate(posterior: Posterior, *, label: str | None = None, draws: int = DRA
     """Look at a posterior on a dense grid."""
     started, problem = time.perf_counter(), posterior.problem
     points, shape, places = grid_in(problem.domain)
-    prediction = posterior.predict(points, draws=draws, key=key)
+    prediction = posterior.predict(points, draws=draws, key=key, samples=SINGLE)
     if prediction.mean.ndim == 1:
-        prediction = Prediction(prediction.mean[:, None], prediction.std[:, None], draws=prediction.draws)
+        samples = None if prediction.samples is None else prediction.samples[..., None]
+        prediction = Prediction(prediction.mean[:, None], prediction.std[:, None], samples=samples, draws=prediction.draws)
     truth = None if problem.exact is None else np.asarray(problem.exact_at(points))
     return Evaluation(
         problem=problem,
@@ -84,6 +88,7 @@ def evaluate(posterior: Posterior, *, label: str | None = None, draws: int = DRA
         unknowns_truth=unknowns_truth(problem, truth),
         seconds=time.perf_counter() - started,
         places=places,
+        chains=chains_of(posterior, points),
     )
 
 

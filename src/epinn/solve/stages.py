@@ -22,7 +22,7 @@ from .misfit import SOLVED, Misfit
 from .noise import first_guess
 from .optimise.adam import Descent, Redraw, Weights, minimise
 from .optimise.gauss_newton import Plan
-from .optimise.objective import Objective, Outcome, PinnObjective
+from .optimise.objective import Objective, Outcome, PinnObjective, steps_of
 from .optimise.whitened import Prior
 from .refine import Moved, Places, where_most_is_left
 from .rounds import in_rounds
@@ -203,8 +203,8 @@ def fit_once(task: Task, solution: Solution) -> list[Fit]:
         Fit(
             solution=found,
             channels=one if base.trains else before,
-            steps=outcomes[0].steps,
-            losses=outcomes[0].losses[:, i],
+            steps=steps_of(outcomes),
+            losses=np.concatenate([outcome.losses[:, i] for outcome in outcomes]),
             seconds=sum(outcome.seconds for outcome in outcomes) / size,
             failure=with_place(
                 next((outcome.failures[i] for outcome in outcomes if outcome.failures[i]), None),

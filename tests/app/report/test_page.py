@@ -11,6 +11,7 @@ import zlib
 from html.parser import HTMLParser
 
 import pytest
+from browser import outcome, with_script
 
 from epinn.app.report.page import Cell, Line, Page, Picture, Section, Table, render
 from epinn.app.report.run_page import run_page
@@ -535,34 +536,6 @@ frame.addEventListener("load", () => {
   document.body.dataset.result = JSON.stringify(result);
 });
 """
-FLAGS = (
-    "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync --virtual-time-budget=3000"
-)
-
-
-@pytest.fixture(scope="module")
-def chromium(tmp_path_factory):
-    """Opens a page in a browser; returns what it printed."""
-    program = shutil.which("chromium") or shutil.which("chromium-browser")
-    if program is None:
-        pytest.skip("there is no chromium; install Debian's chromium to test the report in a browser")
-
-    def run(page, *flags):
-        folder = tmp_path_factory.mktemp("browser")
-        (folder / "page.html").write_text(page, encoding="utf-8")
-        command = [program, *FLAGS.split(), f"--user-data-dir={folder / 'profile'}", *flags, (folder / "page.html").as_uri()]
-        return subprocess.run(command, capture_output=True, text=True, timeout=60, check=True, encoding="utf-8").stdout
-
-    return run
-
-
-def outcome(dom):
-    return json.loads(html.unescape(re.search(r'data-result="([^"]*)"', dom)[1]))
-
-
-def with_script(page, script):
-    return page.replace("</body>", f"<script>{{{script}}}</script></body>")
 
 
 @pytest.fixture(scope="module")

@@ -216,7 +216,8 @@ class Band:
         from ..report.page import render
 
         settings = {f"{self.method}.{f.name}": getattr(self.settings, f.name) for f in dataclasses.fields(self.settings)}
-        page = band_page(self.record(), self.evaluation, settings=settings, facts={"Network": _in_words(self.pinn)})
+        facts = {"Network": _in_words(self.pinn)}
+        page = band_page(self.record(), self.evaluation, pinn=self.pinn, settings=settings, facts=facts)
         try:
             write_atomically(Path(path), render(page).encode())
         except OSError as error:

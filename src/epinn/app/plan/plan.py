@@ -225,7 +225,8 @@ def _in_options(record: Mapping[str, Any]) -> dict[str, Any]:
 def reopen_method(plan: Plan, method: str, pinns: Sequence[Pinn], samplers: Sequence[Sampler]) -> Iterator[Result]:
     """The results of a method that was attached before, from its stored samplers; their records are in metrics.json."""
     for case, pinn, sampler in zip(plan.cases, pinns, samplers, strict=True):
-        posterior = Posterior(sampler, pinn.problem, method)
+        chains = getattr(plan.settings.methods[method], "chains", 0)  # of the methods that have some
+        posterior = Posterior(sampler, pinn.problem, method, {"chains": chains})
         yield Result(case, posterior, _evaluate(plan, posterior, case), {})
 
 

@@ -7,28 +7,37 @@ from ...judge.evaluation import Evaluation
 from ...judge.verdict import Verdict
 from ...judge.wording import notes, plus_minus
 from ...problem.domain import Box
-from .page import Line, Page, Picture, Section
+from ...solve.pinn import Pinn
+from .page import HOW_TO_LOOK, Line, Page, Picture, Section, View
 from .pictures import figures, rank_of, title_of
+from .pictures.convergence import how_trained
 from .pictures.panels import as_png
 from .tables import EXPLANATION, Json, by_field, conditions_table, seed_row, settings_table, spreads_table, table_of
+from .view import view_of
 
 
 def band_page(
     record: Json,
     evaluation: Evaluation,
     *,
+    pinn: Pinn | None = None,
     settings: Mapping[str, object] | None = None,
     facts: Mapping[str, str] | None = None,
 ) -> Page:
     """One band in words, tables and pictures.
 
-    `record` is what `judge.record.record_of` says of it, `evaluation` the posterior on the grid. `settings` (of the method,
-    by name) and `facts` (how the band was made, such as {"Seed": "0"}) are added where given.
+    `record` is what `judge.record.record_of` says of it, `evaluation` the posterior on the grid. `pinn` (what the band
+    is around), `settings` (of the method, by name) and `facts` (how it was made, such as {"Seed": "0"}) are added where given.
     """
     verdict, problem = Verdict.of(record["verdict"]), evaluation.problem
     rows = (seed_row(some[0], field) for field, some in by_field([record]).items())
     sections = [
-        Section("Results", (), (table_of("", rows, EXPLANATION),), tuple(_pictures(evaluation))),
+        Section(
+            "Results",
+            tables=(table_of("", rows, EXPLANATION),),
+            view=View(view_of([evaluation]), HOW_TO_LOOK),
+            pictures=tuple(_pictures(evaluation, pinn)),
+        ),
         Section("Noise", tables=(conditions_table([record]), spreads_table([record]))),
     ]
     if settings:
@@ -62,6 +71,6 @@ def _describe(evaluation: Evaluation) -> str:
     return f"{', '.join(problem.fields)} for " + ", ".join(f"{name} from {low:g} to {high:g}" for name, low, high in sides)
 
 
-def _pictures(evaluation: Evaluation) -> list[Picture]:
-    made = figures([evaluation])
+def _pictures(evaluation: Evaluation, pinn: Pinn | None) -> list[Picture]:
+    made = figures([evaluation]) | how_trained(pinn)
     return [Picture(title_of(name), as_png(made[name])) for name in sorted(made, key=rank_of)]

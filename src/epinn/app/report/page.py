@@ -10,13 +10,16 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
+SCRIPTS, VIEW_SCRIPTS = ("page.js",), ("view_plots.js", "view.js")  # files of our own, beside the templates
 WIDE, BROAD = 1.6, 1.0  # width over height of pictures that take a whole row: of any, and of those with several panels
 SEVERAL = 900  # pixels; a wider picture has several panels side by side
+HOW_TO_LOOK = "Point at a place, or move the cursor with the arrow keys, for mean and band there."
 LONG = 40  # letters; a longer cell may take several lines
 
 
@@ -76,13 +79,33 @@ class Picture:
 
 
 @dataclass(frozen=True)
+class View:
+    """Fields to be looked at place by place, as `view.view_of` describes them. Pages without scripts do not show it."""
+
+    data: Mapping[str, Any]
+    caption: str
+    title: str = "Place by place"
+
+
+@dataclass(frozen=True)
+class Beside:
+    """A file in the folder of the page, by its name: the page is whole without it."""
+
+    title: str
+    name: str
+    note: str = ""
+
+
+@dataclass(frozen=True)
 class Section:
-    """A part of the page: paragraphs, tables, pictures. A folded one opens at a click, and in print."""
+    """A part of the page: paragraphs, tables, pictures, files beside it. A folded one opens at a click, and in print."""
 
     title: str
     text: tuple[str, ...] = ()
     tables: tuple[Table, ...] = ()
     pictures: tuple[Picture, ...] = ()
+    view: View | None = None
+    files: tuple[Beside, ...] = ()
     folded: bool = False
 
 
@@ -113,7 +136,9 @@ class Page:
 def render(page: Page) -> str:
     """The page as HTML."""
     environment = _environment()
-    style, script = (Markup(_source(environment, f"page.{kind}")) for kind in ("css", "js"))  # noqa: S704  (files of our own)
+    scripts = SCRIPTS + (VIEW_SCRIPTS if any(section.view for section in page.sections) else ())
+    style = Markup(_source(environment, "page.css"))  # noqa: S704  (files of our own)
+    script = Markup("".join(_source(environment, name) for name in scripts))  # noqa: S704
     text = environment.get_template("page.html").render(page=page, policy=POLICY, style=style, script=script, long=LONG)
     return text.encode(errors="replace").decode()  # names of files may hold what cannot be written as UTF-8
 

@@ -13,7 +13,7 @@ from ..plan.published import Published, lookup
 from ..store.files import write_atomically
 from ..store.pictures import read_picture
 from ..store.run_folder import RunFolder
-from .page import Cell, Line, Page, Picture, Section, render
+from .page import HOW_TO_LOOK, Beside, Cell, Line, Page, Picture, Section, View, render
 from .pictures import rank_of, title_of
 from .tables import (
     EXPLANATION,
@@ -46,7 +46,7 @@ def run_page(folder: RunFolder) -> Page:
             title=", ".join([run.get("name") or Path(run["problem"]).name, *_noises(run)]),
             subtitle=f"{', '.join(run['methods'])} · {_seeds(run['seeds'])}",
             summary=tuple(_summary(folder.path, run, records)),
-            sections=tuple(_sections(folder.path, run, records)),
+            sections=tuple(_sections(folder, run, records)),
             facts=_facts(run),
         )
     except InputError:
@@ -91,13 +91,15 @@ def _verdict(method: str, records: Sequence[Json], summary: Json) -> tuple[Line,
     return Line(f"{counts}{sought}{said.reasons}", method, said.verdict.word, said.verdict.tone), said.verdict.why
 
 
-def _sections(path: Path, run: Json, records: Sequence[Json]) -> Iterator[Section]:
-    pictures = _pictures(path, run["seeds"][0])
+def _sections(folder: RunFolder, run: Json, records: Sequence[Json]) -> Iterator[Section]:
+    pictures = _pictures(folder.path, run["seeds"][0])
     first, others = (tuple(p for seed, p in pictures if (seed == run["seeds"][0]) is same) for same in (True, False))
     if records:
         several = len(run["seeds"]) > 1
         note = SEVERAL + EXPLANATION if several else EXPLANATION
-        yield Section("Results", (), (table_of("By method", _by_method(run, records), note),), first)
+        table = table_of("By method", _by_method(run, records), note)
+        view = _view(folder, f"Seed {run['seeds'][0]}. " if several else "")
+        yield Section("Results", tables=(table,), view=view, pictures=first, files=tuple(_files(folder)))
         if several:
             rows = (_by_seed(record, field) for field, some in by_field(records).items() for record in some)
             yield Section("Every seed", tables=(table_of("By method and seed", rows),))
@@ -144,6 +146,16 @@ def _pictures(folder: Path, first: int) -> list[tuple[int, Picture]]:
         picture = Picture(title_of(name), read_picture(path), seed and f"seed {seed}")
         found.append((int(seed) if seed.isdecimal() else first, rank_of(name), picture))
     return [(seed, picture) for seed, _, picture in sorted(found, key=lambda one: one[:2])]
+
+
+def _view(folder: RunFolder, whose: str) -> View | None:
+    """The interactive view; folders of earlier versions have none."""
+    return View(data=folder.view(), caption=whose + HOW_TO_LOOK) if folder.has_view else None
+
+
+def _files(folder: RunFolder) -> Iterator[Beside]:
+    if folder.animation.is_file():
+        yield Beside("In time", folder.animation.name, "(a moving picture in the folder of this page)")
 
 
 def _noises(run: Json) -> Iterator[str]:

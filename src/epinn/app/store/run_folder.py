@@ -16,7 +16,7 @@ from ...interop.network.program import Program
 from ...posterior.sampler import Sampler
 from ..plan.plain import finite
 from ..plan.plan import summarise
-from .files import create_once, make_folder, next_free_folder, read_json, to_json, write_json
+from .files import create_once, make_folder, next_free_folder, read_json, to_json, write_atomically, write_json
 from .lock import NAME as LOCK
 from .lock import alone_in
 from .pictures import save_picture
@@ -28,6 +28,7 @@ if TYPE_CHECKING:  # it takes a while to load, and only figures need it
 
 MARKER = "epinn"  # the key in run.json by which we know a folder as ours
 PACKAGES = ("jax", "jaxlib", "equinox", "optax", "blackjax", "numpy")  # on whose versions the digits of a result depend
+VIEW = "view.json"
 BEGIN_AGAIN = "restore it from a copy, or begin the run again in another folder"
 IDENTITY = ("problem", "network", "methods", "noise", "noise_on", "seeds", "settings")
 
@@ -106,6 +107,25 @@ class RunFolder:
             paths.append(self.path / f"{name}{suffix}.png")
             save_picture(figure, paths[-1])
         return paths
+
+    @property
+    def animation(self) -> Path:
+        """Where the first seed is shown in time, if the problem has one."""
+        return self.path / "animation.gif"
+
+    def save_animation(self, gif: bytes) -> None:
+        write_atomically(self.animation, gif)
+
+    @property
+    def has_view(self) -> bool:
+        return (self.path / VIEW).is_file()
+
+    def view(self) -> dict[str, Any]:
+        """What the interactive view of the page shows."""
+        return self.read_json(VIEW)
+
+    def save_view(self, view: Mapping[str, Any]) -> None:
+        self.write_json(VIEW, view)
 
 
 @contextlib.contextmanager

@@ -4,6 +4,8 @@ import dataclasses
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ...errors import InputError
 from ...progress import Progress
 from ...solve.explanations import Modes
@@ -107,6 +109,8 @@ class Bases:
             moved=moved,
             seconds=history["seconds"],
             failure=history["failure"],
+            steps=history.get("steps", []),
+            losses=np.asarray(history.get("losses", np.zeros((0, 0))), float),
             warnings=history.get("warnings", []),
             regularised=history.get("regularised", False),
             modes=Modes.read(history.get("modes")),

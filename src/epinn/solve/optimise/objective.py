@@ -58,6 +58,15 @@ class Outcome(eqx.Module):
         return {c.name: float(loss) for c, loss in zip(channels, self.losses[-1, seed], strict=True)} if self.steps else {}
 
 
+def steps_of(outcomes: Sequence[Outcome]) -> list[int]:
+    """The steps after which losses were recorded, counted on from stage to stage."""
+    steps: list[int] = []
+    for outcome in outcomes:
+        before = steps[-1] if steps else 0
+        steps += [before + step for step in outcome.steps]
+    return steps
+
+
 def recorded(driven: Driven[Any], seeds: int, channels: int) -> Float[np.ndarray, "records seeds channels"]:
     """The losses of all calls as one array."""
     return np.stack(driven.records) if driven.records else np.zeros((0, seeds, channels))

@@ -79,9 +79,9 @@ KEYS = [
     (ONE, 4, {"field", "error"}),
     (TWO_FIELDS, 2, {"field", "error"}),
     (PLANE, 1, {"field"}),
-    (SPACE, 2, {"field", "error"}),
+    (SPACE, 2, {"field", "times", "error"}),
     (UNSOLVED, 2, {"field", "slices", "error"}),
-    (INFERRED, 1, {"field", "error", "unknowns"}),
+    (INFERRED, 1, {"field", "error", "unknowns", "corner"}),
     (HEAT, 2, {"field", "field_kappa", "slices", "error", "unknowns"}),
 ]
 

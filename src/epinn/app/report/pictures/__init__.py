@@ -8,17 +8,24 @@ from ....errors import InputError
 from ....judge.evaluation import Evaluation
 from ....problem.domain import Box
 from ....problem.region import TIME
+from .corner import corner
 from .curves import Line, curves, curves_and_magnified, line, magnified
 from .histograms import histograms
 from .maps import maps
+from .mixing import mixing
 from .sections import sections
+from .times import is_plane_in_time, small_multiples
 
 TITLES = {  # of the figures, by the beginning of their names, in the order in which they are shown
     "field": "Mean and band",
+    "times": "In time",
     "sections": "Sections through the middle",
     "error": "Error and band, magnified",
     "slices": "Slices at half time and at the end",
+    "training": "What training left of the conditions",
     "unknowns": "Draws of the unknowns",
+    "corner": "Unknowns in pairs, with what holds 68% and 95% of the draws",
+    "chains": "Chains: traces and ranks",
 }
 
 
@@ -38,9 +45,10 @@ def figures(evaluations: Sequence[Evaluation]) -> dict[str, Figure]:
     """All figures that make sense for these methods on one problem, by name.
 
     "field" shows mean and band: curves in 1D, maps in 2D, curves through the centre of the box above. "slices" shows one
-    space coordinate at half time and at the end, "sections" three planes through the middle of a solid. "error" magnifies the
-    bands of all curves and slices: it shows them around the mean, with the error if the truth is known. "unknowns" shows the
-    draws of what an inverse problem asks for.
+    space coordinate at half time and at the end, "times" maps of a plane at a few times, "sections" three planes through the
+    middle of a solid. "error" magnifies the bands of all curves and slices: it shows them around the mean, with the error if
+    the truth is known. "unknowns" shows the draws of what an inverse problem asks for, "corner" those of two together,
+    "chains" whether Markov chains have mixed.
 
     In 1D a figure holds all fields. Otherwise it holds the first, and the others follow as "field_<name>" and so on.
     """
@@ -55,6 +63,11 @@ def figures(evaluations: Sequence[Evaluation]) -> dict[str, Figure]:
         made |= {kind + suffix: figure for kind, figure in _of_field(evaluations, name).items()}
     if evaluations[0].unknowns:
         made["unknowns"] = histograms(evaluations)
+    if len(evaluations[0].unknowns) > 1:
+        made["corner"] = corner(evaluations)
+    chains = mixing(evaluations)
+    if chains is not None:
+        made["chains"] = chains
     return made
 
 
@@ -73,6 +86,7 @@ def _of_field(evaluations: Sequence[Evaluation], field: str) -> dict[str, Figure
     domain = evaluations[0].problem.domain
     if domain.dimension > 2:
         cut = {"sections": sections(evaluations, field)} if len(domain.space) == 3 and not isinstance(domain, Box) else {}
+        cut |= {"times": small_multiples(evaluations, field)} if is_plane_in_time(evaluations[0]) else {}
         return {"field": curves(evaluations, lines), **cut, "error": magnified(evaluations, lines)}
     made = {"field": maps(evaluations, [field])}
     return made | ({"slices": curves(evaluations, lines), "error": magnified(evaluations, lines)} if lines else {})

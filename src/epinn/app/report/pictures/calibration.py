@@ -11,9 +11,8 @@ from ....judge.evaluation import grid_in
 from ....posterior.gaussian import LEVEL, quantile
 from ....problem.domain import Box
 from ....problem.region import Domain
-from .panels import BLUE, DPI, GREY, ORANGE, TEXT, dress, title
+from .panels import BLUE, DPI, GREY, METHODS, ORANGE, TEXT, dress, title
 
-COLOURS = (BLUE, ORANGE, "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442")  # one for each method
 WIDTH, HEIGHT = 4.2, 3.4  # of a panel, in inches
 
 
@@ -31,7 +30,7 @@ def picture(found: Sequence[Reliability], domain: Domain) -> Figure:
 
 def _reliability(ax: Axes, found: Sequence[Reliability]) -> None:
     ax.plot([0, 1], [0, 1], ":", color=GREY)
-    for one, colour in zip(found, COLOURS, strict=False):
+    for one, colour in zip(found, METHODS, strict=False):
         ax.plot(LEVELS, [one.coverage(level) for level in LEVELS], "o-", ms=3, color=colour, label=one.method)
     title(ax, "Reliability", "on the dotted line a band holds what it promises", WIDTH)
     _dress(ax, "level of the band", "coverage")
@@ -48,7 +47,7 @@ def _along(ax: Axes, found: Sequence[Reliability], domain: Domain) -> None:
         across, of = np.unique(np.asarray(grid_in(domain)[0])[:, 0], return_inverse=True)
         rows = [np.bincount(of, one.conditional()) / np.bincount(of) for one in found]
     ax.axhline(LEVEL, ls=":", color=GREY)
-    for row, colour in zip(rows, COLOURS, strict=False):
+    for row, colour in zip(rows, METHODS, strict=False):
         ax.plot(across, row, color=colour)
     title(ax, "Along the domain", f"how often the {LEVEL:.0%} band holds the truth", WIDTH)
     _dress(ax, domain.coordinates[0], "coverage")

@@ -64,7 +64,7 @@ def curves(evaluations: Sequence[Evaluation], lines: Sequence[Line]) -> Figure:
     figure, axes, width = panel_grid(len(lines), len(evaluations))
     for row, of_row in enumerate(lines):
         _curve_row(axes[row], evaluations, of_row, width, titled=row == 0 or lines[row - 1].field != of_row.field)
-    _share_scales(axes, lines)
+    share_scales(axes, lines)
     legend(figure, axes)
     return figure
 
@@ -84,14 +84,14 @@ def curves_and_magnified(evaluations: Sequence[Evaluation], lines: Sequence[Line
     for row, of_row in enumerate(lines):
         _curve_row(axes[2 * row], evaluations, of_row, width, titled=True)
         _magnified_row(axes[2 * row + 1], evaluations, of_row, width, titled=False)
-    _share_scales(axes[::2], lines)
+    share_scales(axes[::2], lines)
     legend(figure, axes)
     return figure
 
 
 def _curve_row(axes: np.ndarray, evaluations: Sequence[Evaluation], of_row: Line, width: float, *, titled: bool) -> None:
     for ax, evaluation in zip(axes, evaluations, strict=True):
-        _curve(ax, evaluation, of_row)
+        curve(ax, evaluation, of_row)
         dress(ax, of_row.along, of_row.label)
         if titled:
             title(ax, evaluation.label, merits(evaluation, of_row.field), width)
@@ -108,7 +108,7 @@ def _magnified_row(axes: np.ndarray, evaluations: Sequence[Evaluation], of_row: 
         title(ax, evaluation.label if titled else "", f"mean σ of {of_row.field} {typical}", width)
 
 
-def _curve(ax: Axes, evaluation: Evaluation, of_row: Line) -> None:
+def curve(ax: Axes, evaluation: Evaluation, of_row: Line) -> None:
     at = of_row.across(evaluation)
     mean, std = (of_row.on(evaluation, values) for values in (evaluation.prediction.mean, evaluation.prediction.std))
     ax.margins(x=0.02)
@@ -130,7 +130,7 @@ def _band(ax: Axes, evaluation: Evaluation, of_row: Line) -> None:
         ax.plot(at, error, color=BLACK, linewidth=1.1, label="exact − mean")
 
 
-def _share_scales(axes: np.ndarray, lines: Sequence[Line]) -> None:
+def share_scales(axes: np.ndarray, lines: Sequence[Line]) -> None:
     """The same vertical scale for all panels of a field."""
     for field in {one.field for one in lines}:
         same = [ax for row, one in zip(axes, lines, strict=True) if one.field == field for ax in row]

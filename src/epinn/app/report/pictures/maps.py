@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.image import AxesImage
 from matplotlib.patches import PathPatch
 from matplotlib.path import Path
 
@@ -47,20 +48,38 @@ def quantities(evaluations: Sequence[Evaluation], field: str) -> list[tuple[str,
 def _map_row(panels: np.ndarray, evaluation: Evaluation, name: str, values: list[np.ndarray], style: dict[str, Any]) -> None:
     """One quantity of every method, and the colour bar they share."""
     domain, plane = evaluation.problem.domain, plane_of(evaluation.problem.domain)
-    ends = [(domain.lower[axis], domain.upper[axis]) for axis in plane]
-    halves = [(high - low) / (evaluation.shape[axis] - 1) / 2 for (low, high), axis in zip(ends, plane, strict=True)]
-    extent = [end for (low, high), half in zip(ends, halves, strict=True) for end in (low - half, high + half)]
     for ax, heights in zip(panels, values, strict=True):
-        grid = on_whole_grid(evaluation, heights).transpose(plane).T
-        aspect = "auto" if isinstance(domain, Box) else "equal"  # a circle looks like one
-        image = ax.imshow(grid, origin="lower", extent=extent, aspect=aspect, interpolation="bilinear", **style)
-        _cut(ax, image, domain)
-        ax.set(xlim=ends[0], ylim=ends[1])
+        image = show(ax, evaluation, on_whole_grid(evaluation, heights), plane, style)
         dress(ax, *(domain.coordinates[axis] for axis in plane))
         ax.label_outer()
-    bar = panels[0].figure.colorbar(image, ax=list(panels), pad=0.02, aspect=14, ticks=few_ticks(), format=PLAIN)
-    bar.set_label(name, fontsize=TEXT, parse_math=False)
-    bar.ax.tick_params(labelsize=TEXT)
+    bar(panels, image, name)
+
+
+def show(ax: Axes, evaluation: Evaluation, grid: np.ndarray, plane: Sequence[int], style: dict[str, Any]) -> AxesImage:
+    """An image of values over two coordinates, in the order of the axes of an evaluation, cut where the domain ends."""
+    domain = evaluation.problem.domain
+    ends = [(domain.lower[axis], domain.upper[axis]) for axis in plane]
+    halves = [(high - low) / (evaluation.shape[axis] - 1) / 2 for (low, high), axis in zip(ends, plane, strict=True)]
+    (west, east), (south, north) = ((low - half, high + half) for (low, high), half in zip(ends, halves, strict=True))
+    aspect: Any = "auto" if isinstance(domain, Box) else "equal"  # a circle looks like one
+    extent = (west, east, south, north)
+    heights = upright(grid, plane)
+    image = ax.imshow(heights, origin="lower", extent=extent, aspect=aspect, interpolation="bilinear", **style)
+    _cut(ax, image, domain)
+    ax.set(xlim=ends[0], ylim=ends[1])
+    return image
+
+
+def upright(grid: np.ndarray, plane: Sequence[int]) -> np.ndarray:
+    """Values over two coordinates as an image, the second of the plane upwards."""
+    return grid.T if plane[0] < plane[1] else grid
+
+
+def bar(panels: np.ndarray, image: AxesImage, name: str) -> None:
+    """The colour bar of panels that share their colours."""
+    made = panels[0].figure.colorbar(image, ax=list(panels), pad=0.02, aspect=14, ticks=few_ticks(), format=PLAIN)
+    made.set_label(name, fontsize=TEXT, parse_math=False)
+    made.ax.tick_params(labelsize=TEXT)
 
 
 def _colours(values: list[np.ndarray], magnitude: str | None = None) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from ....judge.evaluation import Evaluation
 from ....judge.wording import metric
 
 BLUE, ORANGE, BLACK, GREY = "#0072B2", "#D55E00", "#000000", "#555555"  # safe for colour-blind readers (Okabe and Ito)
+METHODS = (BLUE, ORANGE, "#009E73", "#CC79A7", "#E69F00", "#56B4E9", BLACK, "#F0E442")  # one for each, in one panel
 PER_ROW = 3  # panels with curves or histograms that fit side by side
 DPI = 150
 TITLE, TEXT = 9, 8  # font sizes in points
