@@ -1,9 +1,13 @@
 """How far to trust one band: gathers what is known about it and has it judged."""
 
+import dataclasses
 import math
 
+import jax.numpy as jnp
 import numpy as np
 
+from ..derivatives.network import Opaque
+from ..methods.attach import seen_by
 from ..methods.method import Method
 from ..posterior.held_out import compare_held_out
 from ..posterior.posterior import Posterior
@@ -18,14 +22,17 @@ from .reference import allowance
 from .verdict import Evidence, Verdict, judge
 
 NEXT_TO_NOTHING = 0.01  # of how much the field that varies most does
+ROUNDED = 1e-5  # of the terms of a condition, in single precision
+HARDLY_POSITIVE = -40.0  # its softplus is next to nothing
 
 
 def assess(pinn: Pinn, method: Method, posterior: Posterior, evaluation: Evaluation, reference: np.ndarray | None) -> Verdict:
-    """The verdict on the band that `method` put on `pinn`.
+    """The verdict on the band that `method` put on `pinn`, or on the network below all stages of it if it used that one.
 
     `evaluation` is the posterior on the grid, `reference` the standard deviation there of the linearised posterior (see
     `reference_for`), or None if there is none to compare with.
     """
+    (pinn,) = seen_by(method, [pinn])
     informed = pinn.with_sigmas(posterior.sigmas)
     return judge(
         Evidence(
@@ -79,12 +86,19 @@ def implied_errors(pinn: Pinn, evaluation: Evaluation) -> dict[str, float]:
 
 
 def is_zero(pinn: Pinn, evaluation: Evaluation) -> bool:
-    """Whether exact conditions have led to fields that are zero everywhere. Where the equation is not linear (a column that
-    buckles), the solution that somebody looks for may be another one."""
+    """Whether exact conditions have led to fields that are zero everywhere, and these meet all of them. Where the equation is
+    not linear (a column that buckles), the solution that somebody looks for may be another one. What a source that oscillates
+    makes is small too, beside what it would make if it did not, but zero does not meet its equation."""
     units = pinn.solution.units
     if units is None or not pinn.is_noiseless:
         return False
-    return bool(np.all(np.abs(evaluation.prediction.mean) < NEXT_TO_NOTHING * np.asarray(units.scale)))
+    scale, positive = np.asarray(units.scale), pinn.solution.positive_fields
+    if np.any(np.abs(evaluation.prediction.mean) >= NEXT_TO_NOTHING * scale):
+        return False
+    zero = -np.asarray(units.offset) / scale
+    zero[list(positive)] = HARDLY_POSITIVE
+    nothing = dataclasses.replace(pinn.solution, network=Opaque(lambda _: jnp.asarray(zero, jnp.float32)))
+    return Misfit.of(stack([pinn.channels]), stack([nothing])).largest(0) < ROUNDED
 
 
 def most_missed(pinn: Pinn) -> float:

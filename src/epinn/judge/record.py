@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from ..methods.attach import seen_by
 from ..methods.method import Method
 from ..posterior.posterior import Posterior
 from ..problem.channel import describe_noise
@@ -40,6 +41,7 @@ def record_of(pinn: Pinn, method: Method, posterior: Posterior, evaluation: Eval
 
     The time of the base PINN counts if the method uses it.
     """
+    (pinn,) = seen_by(method, [pinn])
     informed = pinn.with_sigmas(posterior.sigmas)
     uncertainty = posterior.seconds + evaluation.seconds
     traits, failed = method.traits, failures(informed, method, posterior)

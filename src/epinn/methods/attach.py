@@ -89,7 +89,7 @@ def attach_seeds(
     if foreign:
         _check_uses_network(chosen)
     check(chosen, pinns[0].problem, *pinns[0].size, seeds=len(pinns))
-    pinns = pinns if chosen.traits.is_linearised else first_stages(pinns, progress)
+    pinns = seen_by(chosen, pinns, progress)
     found = chosen.attach(pinns, jnp.stack([as_key(key) for key in keys]), progress or Progress())
     note = f"{chosen.name} changes the weights of the network: the middle of this band is not what the network says."
     notes = (note,) if foreign and chosen.traits.moves_the_network else ()
@@ -101,6 +101,11 @@ def attach_seeds(
         )
         for posterior, pinn in zip(found, pinns, strict=True)
     ]
+
+
+def seen_by(method: Method, pinns: Sequence[Pinn], progress: Progress | None = None) -> list[Pinn]:
+    """The PINNs as a method sees them: one that is not linearised moves weights, and needs a trained network without stages."""
+    return list(pinns) if method.traits.is_linearised else first_stages(pinns, progress)
 
 
 def _check_uses_network(method: Method) -> None:

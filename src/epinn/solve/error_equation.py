@@ -18,10 +18,11 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from ..derivatives import memory
-from ..derivatives.composed import Parts
+from ..derivatives.composed import Parts, Pieces
 from ..derivatives.lifted import Lifted
 from ..derivatives.network import AbstractNetwork, Solution
 from ..derivatives.random_units import UNKNOWNS, RandomUnits
+from ..derivatives.staged import Staged
 from ..problem.channel import FEW, Channel
 from .double import in_double
 from .error_steps import Search
@@ -117,7 +118,13 @@ def probes_of(pinn: Pinn) -> Float[Array, "n d"]:
 
 def _sees_everything(network: AbstractNetwork) -> bool:
     """Whether every field depends on all coordinates, so that its error may too."""
-    return not isinstance(network.network if isinstance(network, Lifted) else network, Parts)
+    match network:
+        case Lifted() | Staged():
+            return _sees_everything(network.network)
+        case Pieces():
+            return _sees_everything(network.networks)
+        case _:
+            return not isinstance(network, Parts)
 
 
 Numbers = tuple[int, tuple[int, ...], tuple[int, ...]]  # coefficients; points of each channel to see, and to test with

@@ -19,8 +19,10 @@ from ..derivatives.composed import Pieces
 from ..derivatives.network import Solution
 from ..derivatives.staged import first_stage
 from ..derivatives.units import Units
-from ..errors import InputError
+from ..problem.boundary import Periodic, Robin
 from ..problem.channel import Channel, residuals
+from ..problem.condition import Condition
+from ..problem.conditions import Initial
 from ..problem.domain import CLEAR
 from ..problem.precision import Exact
 from ..problem.problem import Problem
@@ -50,17 +52,32 @@ def windows_of(solution: Solution) -> dict[str, tuple[float, ...]]:
 
 def can_march(problem: Problem, breaks: Mapping[str, Sequence[float]]) -> bool:
     """Whether all that is known of a solution is how it begins, and what holds at all times; in one zone."""
-    channels = problem.channels(0)
-    known = all(channel.sampled and isinstance(channel.precision, Exact) for channel in channels)
-    if not known or not any(c.kind == "initial" for c in channels) or problem.points.resample or problem.parameters:
+    conditions = [_from_the_begin(condition, problem) for condition in problem.conditions]
+    if not any(isinstance(condition, Initial) for condition in conditions) or problem.points.resample or problem.parameters:
         return False
-    try:
-        begin, end = ends(problem)
-        for some in ((begin, (begin + end) / 2), ((begin + end) / 2, end)):
-            _during(problem, *some).channels(0)
-    except InputError:  # something is said of a certain time
+    if any(_is_of_some_times(condition, problem.domain) for condition in conditions):
         return False
-    return not any(problem.domain.breaks) and set(breaks) <= {TIME}
+    known = all(channel.sampled and isinstance(channel.precision, Exact) for channel in problem.channels(0))
+    return known and not any(problem.domain.breaks) and set(breaks) <= {TIME}
+
+
+def _from_the_begin(condition: Condition, problem: Problem) -> Condition:
+    """A value that is given on the face where time begins, as the initial value that it is; other conditions as they are."""
+    match condition:
+        case Robin(a=1.0, b=0.0, points=None, on=str(on)):
+            faces = problem.domain.faces(on)
+            if all(face.is_instant for face in faces) and {face.name for face in faces} == {problem.domain.faces(TIME)[0].name}:
+                same = ("target", "field", "hard", "sigma", "tolerance", "weight")
+                return Initial(**{name: getattr(condition, name) for name in same}, name=condition.label)
+    return condition
+
+
+def _is_of_some_times(condition: Condition, domain: Domain) -> bool:
+    """Whether a condition is about a certain time, or about two of them, so that it says nothing of a part of all time."""
+    if isinstance(condition, Periodic):
+        return condition.along == TIME
+    on = getattr(condition, "on", None)
+    return on is not None and any(face.is_instant for face in domain.faces(on))
 
 
 def briefly(base: Base) -> Base:
@@ -254,7 +271,11 @@ def ends(problem: Problem) -> tuple[float, float]:
 
 
 def _during(problem: Problem, begin: float, end: float) -> Problem:
-    return dataclasses.replace(problem, domain=problem.domain.between(begin, end))
+    slots = {
+        slot: tuple(_from_the_begin(condition, problem) for condition in getattr(problem, slot))
+        for slot in ("boundary", "initial", "extra")
+    }
+    return dataclasses.replace(problem, domain=problem.domain.between(begin, end), **slots)
 
 
 def _shifted(scales: Scales, domain: Domain, begin: float, end: float) -> Scales:

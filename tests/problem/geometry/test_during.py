@@ -7,7 +7,7 @@ import pytest
 
 import epinn
 from epinn.problem.scales import Scales
-from epinn.solve.windows import _Stretch, can_march
+from epinn.solve.windows import Stretch, can_march
 
 KEY = jax.random.key(3)
 DISC = epinn.Disc(x=1, y=2, radius=0.5, name="rim")
@@ -67,7 +67,7 @@ def test_time_can_be_solved_in_windows():
 @pytest.mark.usefixtures("quick_compile")
 def test_a_window_asks_for_the_shape_during_a_stretch_of_time():
     asked = problem(HEATED, initial=epinn.Initial(lambda x, y: x + y)).with_points(collocation=64, boundary=16)
-    window = _Stretch([asked], [Scales.of(asked)], 20.0, 40.0, jax.random.split(KEY, 1))
+    window = Stretch([asked], [Scales.of(asked)], 20.0, 40.0, jax.random.split(KEY, 1))
     equation, rim, initial = (np.asarray(channel.points[0]) for channel in window.channels(None))
     for points in (equation, rim, initial):  # in units of the disc and of the window
         assert np.all(np.hypot(points[:, 0], points[:, 1]) < 1 + 1e-5)
