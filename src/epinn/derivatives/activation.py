@@ -47,7 +47,7 @@ def _cos(x: Array, n: int) -> list[Array]:
     return _sin(x, n + 1)[1:]
 
 
-def _by_nesting(function: Callable[[Array], Array], x: Array, n: int) -> list[Array]:
+def by_nesting(function: Callable[[Array], Array], x: Array, n: int) -> list[Array]:
     out = []
     for _ in range(n + 1):
         out.append(function(x))
@@ -68,14 +68,14 @@ def _gelu(x: Array) -> Array:
 
 
 cos = Activation("cos", _cos)
-softplus = Activation("softplus", functools.partial(_by_nesting, jax.nn.softplus))
+softplus = Activation("softplus", functools.partial(by_nesting, jax.nn.softplus))
 
 ACTIVATIONS = {
     activation.name: activation
     for activation in (
         Activation("tanh", _tanh),
         Activation("sin", _sin),
-        Activation("silu", functools.partial(_by_nesting, _silu)),
-        Activation("gelu", functools.partial(_by_nesting, _gelu)),
+        Activation("silu", functools.partial(by_nesting, _silu)),
+        Activation("gelu", functools.partial(by_nesting, _gelu)),
     )
 }

@@ -13,6 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from .directions import Directions
 from .jet import Jet, Value, affine, join
 from .network import AbstractNetwork
 
@@ -27,6 +28,10 @@ class Lifted(AbstractNetwork):
     @property
     def periodic(self) -> tuple[int, ...]:
         return self.network.periodic
+
+    @property
+    def directions(self) -> Directions | None:
+        return self.network.directions
 
     def inside(self, x: Value) -> Value:
         return self.network.inside(x)

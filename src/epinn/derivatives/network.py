@@ -13,6 +13,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from ..arguments import is_whole
 from ..errors import FEW, InputError, shown, unknown_name
 from .activation import ACTIVATIONS, Activation, cos
+from .directions import Directions
 from .jet import Jet, Value, activate, affine, join, opaque, positive
 from .memory import in_chunks
 from .units import Units
@@ -65,6 +66,16 @@ class AbstractNetwork(eqx.Module):
         """The coordinates along which it repeats itself, once around from -1 to 1."""
         return ()
 
+    @property
+    def directions(self) -> Directions | None:
+        """Those from corners, if it is shown any."""
+        return None
+
+    def places(self, x: Value) -> Value:
+        """The coordinates as it sees them: sine and cosine in the place of periodic ones, and directions from corners."""
+        around = once_around(x, self.periodic)
+        return around if self.directions is None else join([around, self.directions(x)])
+
     def inside(self, x: Value) -> Value:
         """The coordinates as its parts see them: in a network of several pieces, those of the piece that a point is in."""
         return x
@@ -77,22 +88,26 @@ class AbstractNetwork(eqx.Module):
 
 class Encoding(eqx.Module):
     """What happens to the coordinates before the first layer: scaling to [-1, 1], sine and cosine of `periodic` ones (by their
-    place, once around from -1 to 1), a `stretch`, random Fourier features, or nothing."""
+    place, once around from -1 to 1), `directions` from corners, a `stretch`, random Fourier features, or nothing."""
 
     bounds: tuple[tuple[float, ...], tuple[float, ...]] | None = eqx.field(static=True, default=None)
     frequencies: Frozen | None = None
     periodic: tuple[int, ...] = eqx.field(static=True, default=())
     stretch: Frozen | None = None
+    directions: Directions | None = None
 
     def size(self, coordinates: int) -> int:
         """How many numbers the first layer sees."""
-        return coordinates + len(self.periodic) if self.frequencies is None else 2 * int(self.frequencies.content.shape[-2])
+        if self.frequencies is not None:
+            return 2 * int(self.frequencies.content.shape[-2])
+        return coordinates + len(self.periodic) + (0 if self.directions is None else self.directions.size)
 
     def __call__(self, x: Value) -> Value:
+        extra = [] if self.directions is None or self.frequencies is not None else [self.directions(x)]
         if self.bounds is not None:
             low, high = jnp.asarray(self.bounds[0]), jnp.asarray(self.bounds[1])
             x = (x - (low + high) / 2) * (2 / (high - low))
-        x = once_around(x, self.periodic)
+        x = join([once_around(x, self.periodic), *extra])
         if self.stretch is not None:
             x = x * self.stretch.content
         if self.frequencies is None:
@@ -164,6 +179,10 @@ class MLP(AbstractNetwork):
     @property
     def periodic(self) -> tuple[int, ...]:
         return self.encoding.periodic
+
+    @property
+    def directions(self) -> Directions | None:
+        return self.encoding.directions
 
     def features(self, x: Value, masks: Sequence[Array] | None = None) -> Value:
         """The last hidden activations; `masks` multiply the activations of each hidden layer."""

@@ -1,5 +1,5 @@
 """A layer of random units on top of what the last layer of a network sees, and of the coordinates (sine and cosine of those
-along which it repeats itself, so that its sums do too).
+along which it repeats itself, so that its sums do too, and directions from corners).
 
 A sum of such units is a function that is as fine as the network where that is fine (around a shock), and linear in its
 coefficients, however many parameters the network has. The error of a network is looked for among these functions, and they
@@ -15,7 +15,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from .activation import ACTIVATIONS
 from .jet import Jet, Value, activate, affine, join
 from .lifted import gate_of
-from .network import AbstractNetwork, once_around
+from .network import AbstractNetwork
 
 UNKNOWNS = 1536  # coefficients of all fields together
 FLATTEST, STEEPEST = 0.1, 1.0  # units, by how much they bend over the domain
@@ -32,21 +32,20 @@ class RandomUnits(eqx.Module):
     @classmethod
     def drawn(cls, network: AbstractNetwork, dimension: int, unknowns: int, key: PRNGKeyArray) -> "RandomUnits":
         """So many units for all fields of a network together, for inputs of mean zero and variance one."""
-        features, fields = (
-            jax.eval_shape(function, jnp.zeros(dimension)).shape[-1] for function in (network.features, network)
+        features, fields, places = (
+            jax.eval_shape(function, jnp.zeros(dimension)).shape[-1] for function in (network.features, network, network.places)
         )
-        dimension += len(network.periodic)
         random = np.random.default_rng(np.asarray(jax.random.key_data(key)).ravel())
         units = unknowns // fields
         steep = FLATTEST * ((STEEPEST if features else ALONE) / FLATTEST) ** random.uniform(size=(units, 1))
-        weights = steep * random.normal(size=(units, features + dimension))
+        weights = steep * random.normal(size=(units, features + places))
         return cls(jnp.asarray(weights), jnp.asarray(steep[:, 0] * random.normal(size=units)))
 
     def around(self, network: AbstractNetwork, points: Float[Array, "n d"]) -> "RandomUnits":
         """The same for what a network shows at some points: features and coordinates enter in units of how much they vary, and
         with equal shares."""
         features = jnp.asarray(jax.vmap(network.features)(points))
-        places = jnp.asarray(jax.vmap(lambda x: once_around(x, network.periodic))(points))
+        places = jnp.asarray(jax.vmap(network.places)(points))
         seen = jnp.concatenate([features, places], axis=1)
         inside = jax.vmap(network.pieces)(points)
         total = jnp.maximum(jnp.sum(inside, axis=0), 1.0)[:, None]
@@ -63,7 +62,7 @@ class RandomUnits(eqx.Module):
         places = network.inside(x) if self.local else x
         found = activate(
             ACTIVATIONS["tanh"],
-            affine(self.weights, self.biases, join([network.features(x), once_around(places, network.periodic)])),
+            affine(self.weights, self.biases, join([network.features(x), network.places(places)])),
         )
         inside = network.pieces(x)
         if inside.shape[-1] == 1:

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from .directions import Directions
 from .jet import Value
 from .lifted import Lifted
 from .network import AbstractNetwork
@@ -64,6 +65,10 @@ class Staged(AbstractNetwork):
     @property
     def periodic(self) -> tuple[int, ...]:
         return self.network.periodic
+
+    @property
+    def directions(self) -> Directions | None:
+        return self.network.directions
 
     def inside(self, x: Value) -> Value:
         return self.network.inside(x)

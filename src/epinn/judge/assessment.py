@@ -117,6 +117,8 @@ def residuals_in_words(pinn: Pinn, posterior: Posterior) -> str:
 
 def where_nothing_is_asked(pinn: Pinn) -> str:
     """The corners at which given values contradict each other, in words; nothing without them."""
+    if pinn.solution.network.directions is not None:  # it was asked everywhere
+        return ""
     corners = () if pinn.solution.units is None else contradictions(pinn.problem)
     if corners:
         return f"{in_words(corners, pinn.problem.domain)}, so that nothing was asked there"

@@ -133,9 +133,22 @@ def operator_values(
     """An operator at points of the network, of fields and derivatives that are the same all along a line."""
 
     def on_line(points: Float[Array, "n d"], fields: Float[Array, "orders f"]) -> Float[Array, "n k"]:
-        inside = made_positive(Jet(fields, operator.orders), operator.names.positive_columns)
-        assert isinstance(inside, Jet)  # as what it was made of
-        jet = units.fields(inside)
-        return jax.vmap(lambda x: operator(jet, units.outside(x), unknowns, {}))(points)
+        return jax.vmap(lambda x: _value(operator, units, unknowns, x, fields))(points)
 
     return jax.vmap(on_line)(points, fields)
+
+
+@runs_once
+def operator_slopes(
+    operator: Operator, units: Units, point: Float[Array, " d"], fields: Float[Array, "draws orders f"]
+) -> Float[Array, "draws k orders f"]:
+    """The derivatives of an operator at one point of the network by those of the fields."""
+    return jax.vmap(jax.jacfwd(lambda own: _value(operator, units, {}, point, own)))(fields)
+
+
+def _value(
+    operator: Operator, units: Units, unknowns: dict[str, Array], x: Float[Array, " d"], fields: Float[Array, "orders f"]
+) -> Float[Array, " k"]:
+    inside = made_positive(Jet(fields, operator.orders), operator.names.positive_columns)
+    assert isinstance(inside, Jet)  # as what it was made of
+    return operator(units.fields(inside), units.outside(x), unknowns, {})

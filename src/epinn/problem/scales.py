@@ -18,11 +18,13 @@ import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from ..derivatives.compiled import runs_once
+from ..derivatives.directions import Directions
 from ..derivatives.network import AbstractNetwork, Frozen, Solution
 from ..derivatives.units import Units
 from .channel import Channel, thinned
 from .corners import Corner, contradictions
 from .domain import Box
+from .fans import Fan, directions, fans
 from .jumps import jumps
 from .lift import Lift, find_lift, together
 from .operators import Derivatives, Flux, Traces
@@ -41,6 +43,7 @@ DECADES = 16  # either way, of the scales that are tried
 MOST_ROWS = 6000  # of a problem in windows, where each has points of its own
 ZONED_ROWS = 2000  # of one whose zones were found, and have to be solved together
 MOST_POINTS = 8  # times as many as usual
+ROUNDED = 1e-10  # the square of a distance
 BEYOND = 10.0  # times the range of its given values is as much as a field is taken to vary, if the equation has guesses in it
 
 
@@ -55,6 +58,8 @@ class Scales(eqx.Module):
     breaks: Mapping[str, tuple[float, ...]] = eqx.field(static=True, default_factory=dict)
     periods: tuple[float, ...] = eqx.field(static=True, default=())  # of what is given, in half the box, along each coordinate
     corners: tuple[Corner, ...] = eqx.field(static=True, default=())  # at which given values contradict each other
+    fans: tuple[Fan, ...] = eqx.field(static=True, default=())  # the same, and others, where a network may be shown directions,
+    shown: bool = eqx.field(static=True, default=False)  # and whether it is
     lift: Lift | None = None  # what holds by construction, where anything does
 
     @classmethod
@@ -66,11 +71,13 @@ class Scales(eqx.Module):
             breaks = jumps(problem, search.channels, found.units)
             periods = () if breaks else search.periods(found.sizes)
             lift = None if breaks or not hard else search.lift(found)
+            corners = contradictions(problem)
+            spread = () if breaks else fans(problem, corners, search.channels, found.units)
             on_host = jax.tree.map(np.asarray, dataclasses.replace(found, lift=lift))
         if breaks:  # there are conditions where zones meet, which have sizes too
             return dataclasses.replace(cls.of(problem.broken(breaks), hard=hard), breaks=breaks)
         rounded: Scales = jax.tree.map(lambda leaf: jnp.asarray(leaf, float), on_host)
-        return dataclasses.replace(rounded, periods=periods, corners=contradictions(problem))
+        return dataclasses.replace(rounded, periods=periods, corners=corners, fans=spread)
 
     @property
     def stretch(self) -> tuple[float, ...]:
@@ -90,7 +97,8 @@ class Scales(eqx.Module):
             problem = problem.broken(self.breaks) if self.breaks else problem
             chosen = problem.points.collocation is not None or problem.points.boundary is not None
             problem = problem if chosen or self.times == 1 else problem.with_times_as_many_points(self.times)
-            problem = problem.clear_of(self.corners) if self.corners else problem
+            places = self.fans if self.shown else self.corners
+            problem = problem.clear_of(places) if places else problem
             made = problem.elsewhere(key) if elsewhere else problem.channels(key)
             made = made if self.lift is None else tuple(c for c in made if c.name not in self.lift.met)
             made = thinned(made, most) if self.breaks else made
@@ -103,7 +111,16 @@ class Scales(eqx.Module):
 
     def everywhere(self) -> "Scales":
         """The same with nothing that points keep away from."""
-        return dataclasses.replace(self, corners=())
+        return dataclasses.replace(self, corners=(), fans=(), shown=False)
+
+    def with_directions(self) -> "Scales":
+        """The same for a network that is shown directions from corners, so that points may come as close as they like."""
+        return dataclasses.replace(self.soft(), shown=True)
+
+    @property
+    def directions(self) -> Directions | None:
+        """What a network is shown of them."""
+        return directions(self.fans, self.units) if self.shown else None
 
     def soft(self) -> "Scales":
         """The same with nothing that holds by construction."""
@@ -121,10 +138,15 @@ class Scales(eqx.Module):
         )
         return Scales(plain, self.sizes, self.breaks, self.periods, self.corners)
 
-    def size(self, channel: Channel) -> Float[Array, " k"]:
-        """The size of a channel's residuals; at a break that was added, that of what is continuous there."""
+    def size(self, channel: Channel) -> Float[Array, "*n k"]:
+        """The size of a channel's residuals, row by row where there are fans; at a break that was added, that of what is
+        continuous there."""
         if channel.name in self.sizes:
-            return self.sizes[channel.name]
+            own = self.sizes[channel.name]
+            if channel.kind != "equation" or not self.shown:
+                return own
+            squares = [fan.squared_distance(channel.points) for fan in self.fans]
+            return own * (1 + sum(1 / (square + ROUNDED) for square in squares))[:, None]
         names, function = channel.operator.names, channel.operator.function
         assert isinstance(function, Traces)
         return jnp.stack(

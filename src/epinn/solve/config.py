@@ -14,6 +14,7 @@ from jaxtyping import Array, Key, PRNGKeyArray
 from ..arguments import is_whole, number
 from ..derivatives.compiled import runs_once
 from ..derivatives.composed import Parts, Pieces
+from ..derivatives.directions import Directions
 from ..derivatives.network import MLP, AbstractNetwork, Encoding, Frozen, Solution, check_architecture
 from ..errors import InputError, shown
 from ..problem.channel import Channel
@@ -159,22 +160,29 @@ class Base:
         return sum(channel.target.size for channel in self.channels(problem, 0)), parameters
 
     def network(
-        self, problem: Problem | Layout, key: PRNGKeyArray, stretch: tuple[float, ...] = (), windows: tuple[float, ...] = ()
+        self,
+        problem: Problem | Layout,
+        key: PRNGKeyArray,
+        stretch: tuple[float, ...] = (),
+        windows: tuple[float, ...] = (),
+        directions: Directions | None = None,
     ) -> AbstractNetwork:
         """One with fresh weights for all fields of a problem; where its domain is broken, one for each piece."""
         pieces = problem.domain.pieces
         if len(pieces) == 1:
-            return self._network(problem, key, stretch)
+            return self._network(problem, key, stretch, directions)
         each = dataclasses.replace(self, hidden=hidden_layers(len(pieces)) if self.hidden is None else self.hidden)
         networks = [each._network(problem, own, stretch) for own in jax.random.split(key, len(pieces))]
         return Pieces.of(networks, *_boxes(problem.domain, self.dimensionless), windows)
 
-    def _network(self, problem: Problem | Layout, key: PRNGKeyArray, stretch: tuple[float, ...]) -> AbstractNetwork:
+    def _network(
+        self, problem: Problem | Layout, key: PRNGKeyArray, stretch: tuple[float, ...], directions: Directions | None = None
+    ) -> AbstractNetwork:
         """One network for all fields, but for those that have one of their own."""
         every = tuple(range(problem.domain.dimension))
         shared = tuple(i for i, name in enumerate(problem.fields) if not isinstance(name, Field))
         if len(shared) == len(problem.fields):
-            return self._dense(problem, key, stretch, every, len(shared))
+            return self._dense(problem, key, stretch, every, len(shared), directions)
         parts = [(every, shared, self)] if shared else []
         for own in problem.networks:
             hidden = self.hidden if own.hidden is None else own.hidden
@@ -187,7 +195,13 @@ class Base:
         return Parts(tuple(networks), tuple(axes for axes, _, _ in parts), tuple(columns for _, columns, _ in parts))
 
     def _dense(
-        self, problem: Problem | Layout, key: PRNGKeyArray, stretch: tuple[float, ...], axes: tuple[int, ...], fields: int
+        self,
+        problem: Problem | Layout,
+        key: PRNGKeyArray,
+        stretch: tuple[float, ...],
+        axes: tuple[int, ...],
+        fields: int,
+        directions: Directions | None = None,
     ) -> MLP:
         """A network for so many fields of the coordinates in `axes`."""
         domain, frequencies = problem.domain, None
@@ -207,7 +221,11 @@ class Base:
             activation=self.activation,
             initialisation=self.initialisation,
             encoding=Encoding(
-                (bounds[0], bounds[1]) if self.scale_inputs else None, frequencies, periodic, _of_inputs(stretch, periodic)
+                (bounds[0], bounds[1]) if self.scale_inputs else None,
+                frequencies,
+                periodic,
+                _of_inputs(stretch, periodic, 0 if directions is None else directions.size),
+                directions,
             ),
             output_scale=self.output_scale,
         )
@@ -218,13 +236,14 @@ def hidden_layers(pieces: int = 1) -> tuple[int, ...]:
     return (max(NARROWEST, round(WIDTH / pieces**0.5)),) * DEPTH
 
 
-def _of_inputs(stretch: tuple[float, ...], periodic: tuple[int, ...]) -> Frozen | None:
-    """The stretch of what the first layer sees: sine and cosine of periodic coordinates come last."""
+def _of_inputs(stretch: tuple[float, ...], periodic: tuple[int, ...], directions: int) -> Frozen | None:
+    """The stretch of what the first layer sees: sine and cosine of periodic coordinates follow the others, and last come so
+    many directions from corners."""
     if not stretch:
         return None
     others = [value for axis, value in enumerate(stretch) if axis not in periodic]
     around = [stretch[axis] for axis in periodic]
-    return Frozen(jnp.asarray([*others, *around, *around]))
+    return Frozen(jnp.asarray([*others, *around, *around, *[1.0] * directions]))
 
 
 def _boxes(domain: Domain, dimensionless: bool) -> tuple[np.ndarray, np.ndarray]:
@@ -243,9 +262,10 @@ def create_solutions(
     scales = [None] * len(problems) if scales is None else scales
     problem, first = problems[0], scales[0]
     if first is None:
-        networks = _networks(base, Layout.of(problem), keys, (), ())
+        networks = _networks(base, Layout.of(problem), keys, (), (), None)
     else:
-        networks = _networks(base, Layout.of(problem.broken(first.breaks)), keys, first.stretch, first.breaks.get(TIME, ()))
+        layout, windows = Layout.of(problem.broken(first.breaks)), first.breaks.get(TIME, ())
+        networks = _networks(base, layout, keys, first.stretch, windows, first.directions)
     alone = unstack(networks, len(problems))
     units = [None if one is None else one.units for one in scales]
     lifted = [network if one is None else one.around(network) for network, one in zip(alone, scales, strict=True)]
@@ -256,9 +276,14 @@ def create_solutions(
 
 @runs_once
 def _networks(
-    base: Base, layout: Layout, keys: Keys, stretch: tuple[float, ...], windows: tuple[float, ...]
+    base: Base,
+    layout: Layout,
+    keys: Keys,
+    stretch: tuple[float, ...],
+    windows: tuple[float, ...],
+    directions: Directions | None,
 ) -> AbstractNetwork:
-    return over_seeds(lambda key: base.network(layout, key, stretch, windows), keys)
+    return over_seeds(lambda key: base.network(layout, key, stretch, windows, directions), keys)
 
 
 @runs_once

@@ -22,7 +22,7 @@ from .misfit import SOLVED
 from .noise import estimate_sigma
 from .optimise.adam import Weights
 from .optimise.objective import PinnObjective
-from .pinn import Pinn
+from .pinn import Pinn, scales_for
 from .prior import bayesian_prior
 from .refine import candidates_of
 from .rounds import is_noisy
@@ -56,10 +56,22 @@ def fit_seeds(
         check_same_equations(problem, other)
     point_keys, network_keys, train_keys = purposes(jnp.stack([as_key(key) for key in keys]), 3)
     scales = alike([base.scales(p) for p in problems])
-    channels, elsewhere = (
-        tuple(stack([base.channels(*made, elsewhere=other) for made in zip(problems, point_keys, scales, strict=True)]))
-        for other in (False, True)
-    )
+    known = [found for found in scales if found is not None]
+    account = Account.of(base)
+
+    def posed(scales: Sequence[Scales | None]) -> Task:
+        parts = list(zip(problems, point_keys, scales, strict=True))
+        channels, elsewhere = (
+            tuple(stack([base.channels(*made, elsewhere=other) for made in parts])) for other in (False, True)
+        )
+        task = Task(base, problems, channels, elsewhere, None, train_keys, weights, report, account=account)
+        if not known or is_noisy(channels) or problem.points.resample:
+            return task
+        return dataclasses.replace(
+            task, candidates=lambda round: tuple(stack([candidates_of(base, *part, round) for part in parts]))
+        )
+
+    task = posed(scales)
 
     def start(seeds: Sequence[int], attempt: int) -> Solution:
         some, keys = [problems[i] for i in seeds], network_keys[np.asarray(seeds)]
@@ -68,16 +80,8 @@ def fit_seeds(
             return create_solutions(base, some, keys, theirs)
         return create_solutions(dataclasses.replace(base, initialisation=RESTART), some, fold_in(keys, attempt), theirs)
 
-    prior = bayesian_prior(problems, start(range(len(problems)), 0), base.prior) if is_noisy(channels) else None
-
-    def candidates(round: int) -> tuple[Channel, ...]:
-        parts = zip(problems, point_keys, scales, strict=True)
-        return tuple(stack([candidates_of(base, *part, round) for part in parts]))
-
-    task = Task(base, problems, channels, elsewhere, prior, train_keys, weights, report, account=Account.of(base))
-    known = [found for found in scales if found is not None]
-    if known and prior is None and not problem.points.resample:
-        task = dataclasses.replace(task, candidates=candidates)
+    if is_noisy(task.channels):
+        task = dataclasses.replace(task, prior=bayesian_prior(problems, start(range(len(problems)), 0), base.prior))
 
     def finished(fits: Sequence[Fit]) -> list[Pinn]:
         found = zip(fits, problems, point_keys, scales, strict=True)
@@ -87,9 +91,19 @@ def fit_seeds(
     everyone, tell = range(len(problems)), base.stages is not None
     marches = bool(base.newton and known and can_march(problem, known[0].breaks))
     if base.further_stages and task.candidates is not None and _may_have_stages(task, start(everyone, 0)):
-        made = finished(as_made(task, start(everyone, 0)))
-        pinns = with_further_stages(made, fold_in(train_keys, UNTRAINED), 1, report, tell=False, alone=True)
-        done = all(map(is_accurate, pinns))
+
+        def untrained(task: Task, solution: Solution) -> list[Pinn]:
+            made = finished(as_made(task, solution))
+            return with_further_stages(made, fold_in(train_keys, UNTRAINED), 1, report, tell=False, alone=True)
+
+        pinns, done = list[Pinn](), False
+        if all(one.fans for one in known):
+            shown = [one.with_directions() for one in known]
+            pinns = untrained(posed(shown), create_solutions(base, problems, network_keys, shown))
+            done = all(map(is_accurate, pinns))
+        if not done:
+            pinns = untrained(task, start(everyone, 0))
+            done = all(map(is_accurate, pinns))
         if not done and marches and not known[0].breaks:
             in_windows = solved_in_windows(task, known, point_keys, network_keys)
             pinns, done = in_windows or pinns, in_windows is not None  # what these may be off by, no training makes less
@@ -122,9 +136,11 @@ def _may_have_stages(task: Task, solution: Solution) -> bool:
 def _with_corners(found: Fit, base: Base, problem: Problem, key: PRNGKeyArray, scales: Scales | None) -> Fit:
     """A fit whose given values have the tolerances of all places, next to corners too, where nothing was asked of it. What an
     equation leaves there counts for nothing: slopes have no limit, but next to no room either."""
-    if scales is None or not scales.corners:
+    if scales is None or not scales.corners or found.solution.network.directions is not None:
         return found
-    everywhere = base.channels(problem, key, scales.everywhere(), elsewhere=True)
+    own = scales_for(found.solution, problem)
+    assert own is not None  # it has units, as the scales have
+    everywhere = base.channels(problem, key, own.everywhere(), elsewhere=True)
     some = [tuple(stack([one])) for one in (found.channels, everywhere)]
     (left,) = unstack(estimate_sigma(some[0], some[1], stack([found.solution]), PinnObjective, None), 1)
     pairs = zip(found.channels, left, strict=True)

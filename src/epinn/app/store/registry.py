@@ -9,6 +9,7 @@ from typing import Any
 import equinox as eqx
 
 from ...derivatives.composed import Parts, Pieces
+from ...derivatives.directions import Directions
 from ...derivatives.lifted import Lifted
 from ...derivatives.network import MLP, Encoding, Frozen, Solution
 from ...derivatives.random_units import RandomUnits
@@ -41,6 +42,7 @@ CLASSES: dict[str, type[eqx.Module]] = {
     "stage": Stage,
     "random-units": RandomUnits,
     "encoding": Encoding,
+    "directions": Directions,
     "frozen": Frozen,
     "units": Units,
     "imported": Imported,

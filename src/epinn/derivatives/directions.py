@@ -1,0 +1,82 @@
+"""The direction in which a point lies from a corner, and its distance.
+
+Where a wall is suddenly heated, or a hot edge meets a cold one, a field takes all values between two at one place. There it is no
+smooth function of the coordinates, but it is one of the direction and the distance: they are what a network is shown as well.
+With time, the distance is that which diffusion goes; a direction is then a constant x / sqrt(t), the similarity variable.
+
+The simplest field that goes from one value to the other is among what is shown: an angle, or the error function.
+"""
+
+import functools
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array
+
+from .activation import Activation, by_nesting
+from .jet import Jet, Value, activate, join
+
+TINY = 1e-12  # the square of a distance below which all directions are the same
+
+
+def _inverse_root(x: Array, n: int) -> list[Array]:
+    found = [x**-0.5]
+    for k in range(n):
+        found.append(-(k + 0.5) * found[-1] / x)
+    return found
+
+
+def _erf(x: Array, n: int) -> list[Array]:
+    """Every derivative is a polynomial times exp(-x^2): p' - 2 x p follows p."""
+    found, slope, polynomial = [jax.lax.erf(x)], jnp.exp(-x * x), np.polynomial.Polynomial([2 / np.sqrt(np.pi)])
+    for _ in range(n):
+        found.append(slope * jnp.polyval(jnp.asarray(polynomial.coef[::-1], x.dtype), x, unroll=128))
+        polynomial = polynomial.deriv() - np.polynomial.Polynomial([0, 2]) * polynomial
+    return found
+
+
+INVERSE_ROOT, ERF = Activation("inverse root", _inverse_root), Activation("erf", _erf)
+ARCTAN = Activation("arctan", functools.partial(by_nesting, jnp.arctan))
+
+
+class Directions(eqx.Module):
+    """Those from some corners, in the coordinates of a network: static, since nothing in them is trained."""
+
+    axes: tuple[tuple[int, int], ...] = eqx.field(static=True)  # of each corner, the two coordinates that count; time is last
+    at: tuple[tuple[float, float], ...] = eqx.field(static=True)  # where it is
+    by: tuple[tuple[float, float], ...] = eqx.field(static=True)  # what lengths are multiplied by, into the domain; or time,
+    in_time: tuple[bool, ...] = eqx.field(static=True)  # which counts by its root
+
+    @property
+    def size(self) -> int:
+        """How many numbers they are."""
+        return sum(3 if in_time else 4 for in_time in self.in_time)
+
+    def __call__(self, x: Value) -> Value:
+        return join([self._from_one(x, i) for i in range(len(self.axes))])
+
+    def _from_one(self, x: Value, corner: int) -> Value:
+        parts = zip(self.axes[corner], self.at[corner], self.by[corner], strict=True)
+        first, second = ((_part(x, axis) - at) * by for axis, at, by in parts)
+        if self.in_time[corner]:
+            spread = _not_negative(second) + TINY
+            inverse = activate(INVERSE_ROOT, square := first * first + spread)
+            return join([first * inverse, square * inverse, activate(ERF, first * activate(INVERSE_ROOT, spread))])
+        inverse = activate(INVERSE_ROOT, square := first * first + second * second + TINY)
+        across, along, distance = first * inverse, second * inverse, square * inverse
+        half = along * activate(INVERSE_ROOT, (across + 1.0) * (across + 1.0))
+        return join([across, along, distance, activate(ARCTAN, half)])
+
+
+def _part(x: Value, axis: int) -> Value:
+    """One coordinate."""
+    return Jet(x.stack[..., axis : axis + 1], x.orders) if isinstance(x, Jet) else x[..., axis : axis + 1]
+
+
+def _not_negative(time: Value) -> Value:
+    """Time since a corner, which a coordinate may be before by its rounding."""
+    if isinstance(time, Jet):
+        return Jet(time.stack.at[..., 0, :].max(0.0), time.orders)
+    return jnp.maximum(time, 0.0)
