@@ -9,9 +9,10 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
+from .directions import Directions
 from .jet import Jet, Value, join
 from .lifted import Lifted
-from .network import MLP, AbstractNetwork, Frozen
+from .network import MLP, AbstractNetwork, Frozen, nothing
 from .staged import Staged
 
 
@@ -59,11 +60,18 @@ class Pieces(AbstractNetwork):
     def periodic(self) -> tuple[int, ...]:
         return self.networks.periodic
 
+    @property
+    def directions(self) -> Directions | None:
+        return self.networks.directions
+
     def features(self, x: Value) -> Value:
         return self._chosen(x, lambda network, here: network.features(here))
 
     def __call__(self, x: Value) -> Value:
         return self._chosen(x, lambda network, here: network(here))
+
+    def shown(self, x: Value) -> Value:
+        return nothing(x) if self.directions is None else self._chosen(x, lambda network, here: network.shown(here))
 
     def inside(self, x: Value) -> Value:
         if isinstance(x, Jet) and x.stack.ndim > 2:

@@ -8,6 +8,7 @@ The simplest field that goes from one value to the other is among what is shown:
 """
 
 import functools
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -42,12 +43,12 @@ ARCTAN = Activation("arctan", functools.partial(by_nesting, jnp.arctan))
 
 
 class Directions(eqx.Module):
-    """Those from some corners, in the coordinates of a network: static, since nothing in them is trained."""
+    """Those from some corners, in the coordinates of a network."""
 
     axes: tuple[tuple[int, int], ...] = eqx.field(static=True)  # of each corner, the two coordinates that count; time is last
     at: tuple[tuple[float, float], ...] = eqx.field(static=True)  # where it is
-    by: tuple[tuple[float, float], ...] = eqx.field(static=True)  # what lengths are multiplied by, into the domain; or time,
-    in_time: tuple[bool, ...] = eqx.field(static=True)  # which counts by its root
+    in_time: tuple[bool, ...] = eqx.field(static=True)  # whether that counts by its root
+    by: Any  # what lengths are multiplied by, into the domain, corners by two: frozen, as nothing here is trained
 
     @property
     def size(self) -> int:
@@ -58,16 +59,23 @@ class Directions(eqx.Module):
         return join([self._from_one(x, i) for i in range(len(self.axes))])
 
     def _from_one(self, x: Value, corner: int) -> Value:
-        parts = zip(self.axes[corner], self.at[corner], self.by[corner], strict=True)
-        first, second = ((_part(x, axis) - at) * by for axis, at, by in parts)
+        by, places = self.by.content[corner], zip(self.axes[corner], self.at[corner], strict=True)
+        first, second = ((_part(x, axis) - at) * by[i] for i, (axis, at) in enumerate(places))
         if self.in_time[corner]:
             spread = _not_negative(second) + TINY
             inverse = activate(INVERSE_ROOT, square := first * first + spread)
-            return join([first * inverse, square * inverse, activate(ERF, first * activate(INVERSE_ROOT, spread))])
+            between = activate(ERF, first * activate(INVERSE_ROOT, spread))
+            return join([first * inverse, between, _distance(square, inverse)])
         inverse = activate(INVERSE_ROOT, square := first * first + second * second + TINY)
-        across, along, distance = first * inverse, second * inverse, square * inverse
+        across, along = first * inverse, second * inverse
         half = along * activate(INVERSE_ROOT, (across + 1.0) * (across + 1.0))
-        return join([across, along, distance, activate(ARCTAN, half)])
+        return join([across, along, activate(ARCTAN, half), _distance(square, inverse)])
+
+
+def _distance(square: Value, inverse_root: Value) -> Value:
+    """The distance where it is small beside half a side of the box, and never more than 1: what happens soon must be told apart,
+    whatever comes after it."""
+    return square * inverse_root * activate(INVERSE_ROOT, square + 1.0)
 
 
 def _part(x: Value, axis: int) -> Value:

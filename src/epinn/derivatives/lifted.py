@@ -33,6 +33,9 @@ class Lifted(AbstractNetwork):
     def directions(self) -> Directions | None:
         return self.network.directions
 
+    def shown(self, x: Value) -> Value:
+        return self.network.shown(x)
+
     def inside(self, x: Value) -> Value:
         return self.network.inside(x)
 

@@ -71,10 +71,14 @@ class AbstractNetwork(eqx.Module):
         """Those from corners, if it is shown any."""
         return None
 
-    def places(self, x: Value) -> Value:
-        """The coordinates as it sees them: sine and cosine in the place of periodic ones, and directions from corners."""
-        around = once_around(x, self.periodic)
-        return around if self.directions is None else join([around, self.directions(x)])
+    def shown(self, x: Value) -> Value:
+        """What it is shown of directions, at a point."""
+        return nothing(x) if self.directions is None else self.directions(x)
+
+    def places(self, x: Value, *, local: bool = False) -> Value:
+        """The coordinates as it sees them: sine and cosine in the place of periodic ones, and directions from corners; `local`
+        ones are those of the piece that a point is in."""
+        return join([once_around(self.inside(x) if local else x, self.periodic), self.shown(x)])
 
     def inside(self, x: Value) -> Value:
         """The coordinates as its parts see them: in a network of several pieces, those of the piece that a point is in."""

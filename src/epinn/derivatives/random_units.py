@@ -59,11 +59,8 @@ class RandomUnits(eqx.Module):
 
     def values(self, network: AbstractNetwork, x: Value) -> Value:
         """What the units on top of a network are at a point."""
-        places = network.inside(x) if self.local else x
-        found = activate(
-            ACTIVATIONS["tanh"],
-            affine(self.weights, self.biases, join([network.features(x), network.places(places)])),
-        )
+        seen = join([network.features(x), network.places(x, local=self.local)])
+        found = activate(ACTIVATIONS["tanh"], affine(self.weights, self.biases, seen))
         inside = network.pieces(x)
         if inside.shape[-1] == 1:
             return found

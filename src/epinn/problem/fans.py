@@ -8,7 +8,8 @@ leaves there counts by how large its terms are, as one over the square of the di
 What is carried along instead (a wave, a stream) stays as steep as it was: there a corner is cut out, as `corners.py` has it.
 """
 
-from collections.abc import Callable, Sequence
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,13 +18,16 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from ..derivatives.directions import Directions
+from ..derivatives.network import Frozen, Opaque
 from ..derivatives.operator import at_points
 from ..derivatives.units import Units
-from .channel import Channel
+from ..errors import InputError
+from .channel import Channel, residuals
 from .conditions import Initial
 from .corners import Corner
 from .domain import Box
 from .jumps import operator_slopes
+from .precision import Exact
 from .region import TIME
 
 if TYPE_CHECKING:
@@ -36,6 +40,8 @@ NOTHING = 1e-9  # of the largest part that a derivative has in an equation
 REACH = 0.7  # of the box: so near a corner, points are drawn nearer to it,
 NEAREST = 1e-3  # down to this part of that
 SMALL = 1e-3  # of the box
+EARLY = 1e-9  # of all time
+LITTLE = 1e-3  # of the terms of a condition: what initial values miss it by matters no more
 ALONG, LINES = 1025, 3  # points of a line along which initial values are followed, and lines
 STEEP = 30.0  # times the usual step
 MATTERS = 0.01  # of the range of initial values, or of that by the length of the line for a slope
@@ -61,13 +67,21 @@ class Fan:
         signs = [-1.0 if at == upper else 1.0 for at, upper in zip(self.at, self.upper, strict=True)]
         return signs[0], signs[1] * self.by
 
+    def during(self, begin: float, end: float) -> "Fan":
+        """The same in a stretch of time that begins with it."""
+        if not self.in_time:
+            return self
+        (low, first), (high, last) = self.lower, self.upper
+        by = self.by * (end - begin) / (last - first)
+        return dataclasses.replace(self, at=(self.at[0], begin), lower=(low, begin), upper=(high, end), by=by)
+
     def outside(self, points: Float[Array, "n d"], face: int | None = None) -> Float[Array, "n d"]:
         """The points drawn towards the corner, each along its own direction, those that are near it already; on a face across a
         coordinate they stay on it. What is far is measured by where a direction leaves the box, so that no part of it is left
         without points."""
         axes, power = np.asarray(self.axes), np.asarray([1, 2 if self.in_time else 1])
         away = points[:, axes] - jnp.asarray(self.at)
-        inside = (np.subtract(self.lower, self.at) + np.subtract(self.upper, self.at)) / 2
+        inside = np.where(np.less(self.at, self.upper), np.subtract(self.upper, self.at), np.subtract(self.lower, self.at))
         sideways = np.where(np.asarray(self.axes) == face, 0.0, SMALL * inside)  # where somebody stands in the corner itself
         away = jnp.where(jnp.all(away == 0, axis=1, keepdims=True), sideways, away)
         ends = jnp.where(away > 0, np.subtract(self.upper, self.at), np.subtract(self.at, self.lower))
@@ -75,7 +89,8 @@ class Fan:
         near = jnp.max(parts, axis=1, keepdims=True) / REACH
         nearer = (NEAREST + (1 - NEAREST) * near**3) / near
         moved = jnp.asarray(self.at) + away * nearer**power
-        return points.at[:, axes].set(jnp.where(near < 1, moved, points[:, axes]))
+        may_move = near < 1 if face not in self.axes else (near < 1) & (away[:, [self.axes.index(face)]] == 0)
+        return points.at[:, axes].set(jnp.where(may_move, moved, points[:, axes]))
 
     def squared_distance(self, points: Float[Array, "n d"]) -> Float[Array, " n"]:
         """How far the points are from it, squared, in parts of half a side."""
@@ -85,13 +100,16 @@ class Fan:
         return square
 
 
-def fans(problem: "Problem", corners: Sequence[Corner], channels: Sequence[Channel], units: Units) -> tuple[Fan, ...]:
-    """All corners of a problem as fans, and the places at which its initial values jump or bend; none if one of them is no fan.
-    The channels are those of the problem in the user's units."""
+def fans(
+    problem: "Problem", corners: Sequence[Corner], channels: Sequence[Channel], units: Units, sizes: Mapping[str, Any]
+) -> tuple[Fan, ...]:
+    """All corners of a problem as fans, with the places at which its initial values jump or bend, or do not meet what holds at
+    the boundary from then on; none if one of them is no fan. The channels are those of the problem in the user's units, and
+    the sizes those of their terms."""
     if not isinstance(problem.domain, Box) or problem.networks or problem.parameters or any(problem.domain.breaks):
         return ()
     places = [_time_last(corner.axes, corner.at, problem.domain) for corner in corners]
-    places += [place for place in _in_initial_values(problem) if place not in places]
+    places = list(dict.fromkeys([*places, *_in_initial_values(problem), *_suddenly(problem, sizes)]))
     if len(places) > MOST:
         return ()
     spread = [_spread(axes, at, problem, channels, units) for axes, at in places]
@@ -116,7 +134,8 @@ def directions(found: Sequence[Fan], units: Units) -> Directions | None:
         (float((f.at[0] - middle[f.axes[0]]) / half[f.axes[0]]), float((f.at[1] - middle[f.axes[1]]) / half[f.axes[1]]))
         for f in found
     )
-    return Directions(tuple(f.axes for f in found), at, tuple(f.inward for f in found), tuple(f.in_time for f in found))
+    by = Frozen(jnp.asarray([f.inward for f in found]))
+    return Directions(tuple(f.axes for f in found), at, tuple(f.in_time for f in found), by)
 
 
 Place = tuple[tuple[int, int], tuple[float, float]]
@@ -188,6 +207,34 @@ def _in_initial_values(problem: "Problem") -> list[Place]:
             if axis != axis_in_time:
                 for at in _along(condition.target, through, axis, domain):
                     found[(axis, axis_in_time), (at, domain.lower[axis_in_time])] = None
+    return list(found)
+
+
+def _suddenly(problem: "Problem", sizes: Mapping[str, Any]) -> list[Place]:
+    """The faces at which the initial values do not meet what holds there from then on: a flux that begins, a wall that cools."""
+    domain, found = problem.domain, dict[Place, None]()
+    given = {problem.field_name(c.field): c.target for c in problem.conditions if isinstance(c, Initial) and not c.order}
+    if not given or not domain.space or any(c.points is not None for c in problem.conditions if isinstance(c, Initial)):
+        return []
+    axis_in_time, names = domain.axis(TIME), domain.coordinates
+    begin, end = domain.lower[axis_in_time], domain.upper[axis_in_time]
+
+    def first(x: Float[Array, " d"]) -> Array:
+        values = [given.get(name, 0.0) for name in problem.fields]
+        return jnp.stack([at_points(v, names, x[None])[0, 0] if callable(v) else jnp.asarray(v, float).ravel()[0] for v in values])
+
+    solution = problem.solution(Opaque(first))
+    try:
+        channels = dataclasses.replace(problem, domain=domain.between(begin, begin + EARLY * (end - begin))).channels(0)
+    except InputError:  # something is said of a certain time
+        return []
+    sudden = tuple(c for c in channels if c.kind == "boundary" and c.partner is None and isinstance(c.precision, Exact))
+    for channel, left in zip(sudden, residuals(sudden, solution) if sudden else (), strict=True):
+        far = np.asarray(jnp.any(jnp.abs(left) > LITTLE * sizes[channel.name], axis=1))
+        for point in np.asarray(channel.points)[far]:
+            for axis, at in enumerate(point):
+                if axis != axis_in_time and at in (domain.lower[axis], domain.upper[axis]):
+                    found[(axis, axis_in_time), (float(at), begin)] = None
     return list(found)
 
 

@@ -72,7 +72,7 @@ class Scales(eqx.Module):
             periods = () if breaks else search.periods(found.sizes)
             lift = None if breaks or not hard else search.lift(found)
             corners = contradictions(problem)
-            spread = () if breaks else fans(problem, corners, search.channels, found.units)
+            spread = () if breaks else fans(problem, corners, search.channels, found.units, found.sizes)
             on_host = jax.tree.map(np.asarray, dataclasses.replace(found, lift=lift))
         if breaks:  # there are conditions where zones meet, which have sizes too
             return dataclasses.replace(cls.of(problem.broken(breaks), hard=hard), breaks=breaks)

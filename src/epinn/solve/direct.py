@@ -12,13 +12,14 @@ import dataclasses
 import time
 from collections.abc import Sequence
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
 from ..derivatives.composed import Pieces
-from ..derivatives.network import Frozen, Solution
+from ..derivatives.network import AbstractNetwork, Frozen, Solution
 from ..derivatives.random_units import RandomUnits
 from ..derivatives.staged import Stage, Staged
 from ..problem.problem import Problem
@@ -46,6 +47,7 @@ SHORTEST, IN_SPACE = 512, 32  # windows, if all were as long as the shortest one
 BRINGS = 0.7  # of the error, or less, a shorter window must be off by
 TICKS = 4096  # of all time, at which windows may end: their places have no roundings then, in single precision either
 PART = 0.5  # of the units that there would be for all time: a window has less to say
+THROUGH = 2.0  # half a side of the box, squared
 WORK = 240  # operations for every unit, cubed, that a window takes: factors of six Jacobians or so
 
 
@@ -78,6 +80,8 @@ def solved_in_windows(task: Task, scales: Sequence[Scales], point_keys: Keys, ne
     in_space, last_off = task.problems[0].domain.dimension > 1, np.inf
     scales = [dataclasses.replace(one.soft(), breaks={}) for one in scales]
     length, shortest, growth = (last - first) / FIRST, (last - first) / (IN_SPACE if in_space else SHORTEST), LONGER
+    for fan in scales[0].fans if scales[0].shown else ():  # first as long as it takes diffusion to get through the box
+        length = min(length, (last - first) * THROUGH / fan.by) if fan.in_time else length
     small = dataclasses.replace(task.base, hidden=(WIDTH,))
     networks, windows = create_solutions(small, task.problems, network_keys, scales), list[_Window]()
     for _ in range(MOST):
@@ -111,7 +115,7 @@ def _solved(task: Task, own: Stretch, before: Solution | None, networks: Solutio
     """What begins with the end of the window before, if there is one, on the same untrained networks."""
     size = len(own.problems)
     alone = zip(own.problems, unstack(networks, size), own.scales, strict=True)
-    untrained = stack([problem.solution(one.network, scales.units) for problem, one, scales in alone])
+    untrained = stack([problem.solution(_shown(one.network, scales), scales.units) for problem, one, scales in alone])
     with jax.enable_x64(True):  # what a window ends with is known to more digits than single precision has
         guessed = first_guess(own.channels(before), untrained)
         channels = unstack(tuple(c if c.kind == "equation" else c.with_sigma(STRICT * c.sigma) for c in guessed), size)
@@ -122,6 +126,14 @@ def _solved(task: Task, own: Stretch, before: Solution | None, networks: Solutio
         found = estimates(pinns, keys, jacobians=MANY, part=PART, candidates=made, probes=probes, from_afar=True)
     together = [added(pinn.solution, of_seed(found, i), alone=True) for i, pinn in enumerate(pinns)]
     return _Window(own.begin, own.end, untrained, found, stack(together))
+
+
+def _shown(network: AbstractNetwork, scales: Scales) -> AbstractNetwork:
+    """The network with what a window has of directions from corners: how far diffusion goes is a matter of its length."""
+    if scales.directions is None:
+        return network
+    made: AbstractNetwork = eqx.tree_at(lambda n: n.directions.by, network, scales.directions.by)
+    return made
 
 
 def _at_the_end(points: Float[Array, "n d"], problem: Problem) -> Float[Array, "n d"]:

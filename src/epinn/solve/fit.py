@@ -26,7 +26,7 @@ from .pinn import Pinn, scales_for
 from .prior import bayesian_prior
 from .refine import candidates_of
 from .rounds import is_noisy
-from .second_stage import at_first, is_accurate, is_near, with_further_stages
+from .second_stage import AT_CORNERS, at_first, is_accurate, is_near, with_further_stages
 from .seeds import stack, unstack
 from .stages import fit_from, fit_once, fit_with_restarts, go_on
 from .starts import with_other_explanations
@@ -96,17 +96,21 @@ def fit_seeds(
             made = finished(as_made(task, solution))
             return with_further_stages(made, fold_in(train_keys, UNTRAINED), 1, report, tell=False, alone=True)
 
+        def at_once_or_in_windows(task: Task, solution: Solution, scales: Sequence[Scales]) -> tuple[list[Pinn], bool]:
+            pinns = untrained(task, solution)
+            if all(map(is_accurate, pinns)) or not marches or scales[0].breaks:
+                return pinns, all(map(is_accurate, pinns))
+            in_windows = solved_in_windows(task, scales, point_keys, network_keys)
+            return in_windows or pinns, in_windows is not None  # what these may be off by, no training makes less
+
         pinns, done = list[Pinn](), False
         if all(one.fans for one in known):
             shown = [one.with_directions() for one in known]
-            pinns = untrained(posed(shown), create_solutions(base, problems, network_keys, shown))
-            done = all(map(is_accurate, pinns))
+            solution = create_solutions(base, problems, network_keys, shown)
+            pinns, done = at_once_or_in_windows(posed(shown), solution, shown)
+            done = done or all(is_accurate(pinn, AT_CORNERS) for pinn in pinns)
         if not done:
-            pinns = untrained(task, start(everyone, 0))
-            done = all(map(is_accurate, pinns))
-        if not done and marches and not known[0].breaks:
-            in_windows = solved_in_windows(task, known, point_keys, network_keys)
-            pinns, done = in_windows or pinns, in_windows is not None  # what these may be off by, no training makes less
+            pinns, done = at_once_or_in_windows(task, start(everyone, 0), known)
         if done:
             return with_further_stages(pinns, fold_in(train_keys, STAGES), base.further_stages - 1, report, tell=tell)
         begun = fit_once(at_first(task), start(everyone, 0))

@@ -27,7 +27,8 @@ from .task import Fit, Task
 JACOBIANS = 4  # of a stage, at most; it ends when steps bring little
 NEAR = 30  # steps of Gauss-Newton, after which a stage is tried for the first time
 FAR = 0.5  # of the terms of a condition: what leaves more of it is no solution yet
-ACCURATE = 1e-3  # of the scale of a field: if it is off by less, the fit is done
+ACCURATE = 1e-3  # of the scale of a field: if it is off by less, the fit is done,
+AT_CORNERS = 0.05  # or by this, where there are corners that no network is trained at
 KEPT = 0.1  # of the residuals: a stage that leaves more of them is not kept
 NEEDED = "conditions that hold exactly, no unknown parameters, fields of all coordinates, and memory"
 MEANT = 3.0  # times what it was to leave, at other points
@@ -46,12 +47,12 @@ def is_near(found: Fit) -> bool:
     return found.largest < FAR
 
 
-def is_accurate(pinn: Pinn) -> bool:
+def is_accurate(pinn: Pinn, least: float = ACCURATE) -> bool:
     """Whether a stage has left so little that there is nothing more to be done."""
     stage = last_stage(pinn.solution.network)
     if stage is None or pinn.warnings or max(float(np.max(c.sigma)) for c in pinn.channels) > SOLVED:
         return False
-    return float(np.max(stage.remains)) < ACCURATE * _extent(pinn)
+    return float(np.max(stage.remains)) < least * _extent(pinn)
 
 
 def _extent(pinn: Pinn) -> float:

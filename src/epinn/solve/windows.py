@@ -279,10 +279,12 @@ def _during(problem: Problem, begin: float, end: float) -> Problem:
 
 
 def _shifted(scales: Scales, domain: Domain, begin: float, end: float) -> Scales:
-    """The same scales with time from -1 to 1 in a window."""
+    """The same scales with time from -1 to 1 in a window. What fans out when all time begins may do so in each of them: no
+    network is shown less than another."""
     axis, units = domain.axis(TIME), scales.units
     middle, half = units.middle.at[axis].set((begin + end) / 2), units.half.at[axis].set((end - begin) / 2)
-    return dataclasses.replace(scales, units=eqx.tree_at(lambda u: (u.middle, u.half), units, (middle, half)))
+    units = eqx.tree_at(lambda u: (u.middle, u.half), units, (middle, half))
+    return dataclasses.replace(scales, units=units, fans=tuple(fan.during(begin, end) for fan in scales.fans))
 
 
 def _units(solution: Solution, seed: int) -> Units:
