@@ -1,8 +1,8 @@
 """The direction in which a point lies from a corner, and its distance.
 
-Where a wall is suddenly heated, or a hot edge meets a cold one, a field takes all values between two at one place. There it is no
-smooth function of the coordinates, but it is one of the direction and the distance: they are what a network is shown as well.
-With time, the distance is that which diffusion goes; a direction is then a constant x / sqrt(t), the similarity variable.
+Where a wall is suddenly heated, or a hot edge meets a cold one, a field takes all values between two at one place. There it is
+no smooth function of the coordinates, but it is one of the direction and the distance: they are what a network is shown as
+well. With time, the distance is that which diffusion goes; a direction is then a constant x / sqrt(t), the similarity variable.
 
 The simplest field that goes from one value to the other is among what is shown: an angle, or the error function.
 """
@@ -73,8 +73,8 @@ class Directions(eqx.Module):
 
 
 def _distance(square: Value, inverse_root: Value) -> Value:
-    """The distance where it is small beside half a side of the box, and never more than 1: what happens soon must be told apart,
-    whatever comes after it."""
+    """The distance where it is small beside half a side of the box, and never more than 1: what happens soon must be told
+    apart, whatever comes after it."""
     return square * inverse_root * activate(INVERSE_ROOT, square + 1.0)
 
 

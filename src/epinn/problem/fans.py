@@ -1,15 +1,15 @@
 """Corners that a field fans out from: which of them a network can be shown the directions of.
 
-That is where the equation spreads what differs, along two coordinates at once (heat conduction, at rest) or in time (diffusion):
-then the field has a value for every direction, and what it is in each of them changes smoothly with the distance. A network
-that is shown both (see `directions.py`) has all of it, and points come as close to the corner as they like; what an equation
-leaves there counts by how large its terms are, as one over the square of the distance.
+That is where the equation spreads what differs, along two coordinates at once (heat conduction, at rest) or in time
+(diffusion): then the field has a value for every direction, and what it is in each of them changes smoothly with the distance.
+A network that is shown both (see `directions.py`) has all of it, and points come as close to the corner as they like; what an
+equation leaves there counts by how large its terms are, as one over the square of the distance.
 
 What is carried along instead (a wave, a stream) stays as steep as it was: there a corner is cut out, as `corners.py` has it.
 """
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -18,17 +18,14 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from ..derivatives.directions import Directions
-from ..derivatives.network import Frozen, Opaque
-from ..derivatives.operator import at_points
+from ..derivatives.network import Frozen
 from ..derivatives.units import Units
-from ..errors import InputError
-from .channel import Channel, residuals
-from .conditions import Initial
+from .channel import Channel
 from .corners import Corner
 from .domain import Box
 from .jumps import operator_slopes
-from .precision import Exact
 from .region import TIME
+from .sudden import Place, sudden
 
 if TYPE_CHECKING:
     from .problem import Problem
@@ -40,14 +37,6 @@ NOTHING = 1e-9  # of the largest part that a derivative has in an equation
 REACH = 0.7  # of the box: so near a corner, points are drawn nearer to it,
 NEAREST = 1e-3  # down to this part of that
 SMALL = 1e-3  # of the box
-EARLY = 1e-9  # of all time
-LITTLE = 1e-3  # of the terms of a condition: what initial values miss it by matters no more
-ALONG, LINES = 1025, 3  # points of a line along which initial values are followed, and lines
-STEEP = 30.0  # times the usual step
-MATTERS = 0.01  # of the range of initial values, or of that by the length of the line for a slope
-JUMP, BEND = 1, 2  # the differences that show one
-FINEST = {JUMP: 1e-13, BEND: 1e-6}  # parts of a coordinate, to which the place of one is known
-SAME = 1e-6  # of the line: what is nearer than that is one place
 
 
 @dataclass(frozen=True)
@@ -109,7 +98,7 @@ def fans(
     if not isinstance(problem.domain, Box) or problem.networks or problem.parameters or any(problem.domain.breaks):
         return ()
     places = [_time_last(corner.axes, corner.at, problem.domain) for corner in corners]
-    places = list(dict.fromkeys([*places, *_in_initial_values(problem), *_suddenly(problem, sizes)]))
+    places = list(dict.fromkeys([*places, *sudden(problem, sizes)]))
     if len(places) > MOST:
         return ()
     spread = [_spread(axes, at, problem, channels, units) for axes, at in places]
@@ -136,9 +125,6 @@ def directions(found: Sequence[Fan], units: Units) -> Directions | None:
     )
     by = Frozen(jnp.asarray([f.inward for f in found]))
     return Directions(tuple(f.axes for f in found), at, tuple(f.in_time for f in found), by)
-
-
-Place = tuple[tuple[int, int], tuple[float, float]]
 
 
 def _time_last(axes: tuple[int, int], at: tuple[float, float], domain: Box) -> Place:
@@ -190,92 +176,3 @@ def _slopes(channel: Channel, point: np.ndarray, units: Units, problem: "Problem
     drawn = jnp.asarray(np.random.default_rng(0).normal(size=shape) / 2)
     found = np.asarray(operator_slopes(channel.operator, units, jnp.asarray(point), drawn))
     return np.reshape(found, (-1, *shape[1:]))
-
-
-def _in_initial_values(problem: "Problem") -> list[Place]:
-    """Where functions that are given when time begins jump or bend, across one coordinate in space."""
-    domain, found = problem.domain, dict[Place, None]()
-    for condition in problem.conditions:
-        if not isinstance(condition, Initial) or condition.points is not None or condition.order or condition.sigma is not None:
-            continue
-        if not callable(condition.target):
-            continue
-        axis_in_time = domain.axis(TIME)
-        through = np.random.default_rng(0).uniform(domain.lower, domain.upper, (LINES, domain.dimension))
-        through[:, axis_in_time] = domain.lower[axis_in_time]
-        for axis in range(domain.dimension):
-            if axis != axis_in_time:
-                for at in _along(condition.target, through, axis, domain):
-                    found[(axis, axis_in_time), (at, domain.lower[axis_in_time])] = None
-    return list(found)
-
-
-def _suddenly(problem: "Problem", sizes: Mapping[str, Any]) -> list[Place]:
-    """The faces at which the initial values do not meet what holds there from then on: a flux that begins, a wall that cools."""
-    domain, found = problem.domain, dict[Place, None]()
-    given = {problem.field_name(c.field): c.target for c in problem.conditions if isinstance(c, Initial) and not c.order}
-    if not given or not domain.space or any(c.points is not None for c in problem.conditions if isinstance(c, Initial)):
-        return []
-    axis_in_time, names = domain.axis(TIME), domain.coordinates
-    begin, end = domain.lower[axis_in_time], domain.upper[axis_in_time]
-
-    def first(x: Float[Array, " d"]) -> Array:
-        values = [given.get(name, 0.0) for name in problem.fields]
-        return jnp.stack([at_points(v, names, x[None])[0, 0] if callable(v) else jnp.asarray(v, float).ravel()[0] for v in values])
-
-    solution = problem.solution(Opaque(first))
-    try:
-        channels = dataclasses.replace(problem, domain=domain.between(begin, begin + EARLY * (end - begin))).channels(0)
-    except InputError:  # something is said of a certain time
-        return []
-    sudden = tuple(c for c in channels if c.kind == "boundary" and c.partner is None and isinstance(c.precision, Exact))
-    for channel, left in zip(sudden, residuals(sudden, solution) if sudden else (), strict=True):
-        far = np.asarray(jnp.any(jnp.abs(left) > LITTLE * sizes[channel.name], axis=1))
-        for point in np.asarray(channel.points)[far]:
-            for axis, at in enumerate(point):
-                if axis != axis_in_time and at in (domain.lower[axis], domain.upper[axis]):
-                    found[(axis, axis_in_time), (float(at), begin)] = None
-    return list(found)
-
-
-def _along(target: Callable[..., Any], through: np.ndarray, axis: int, domain: Box) -> list[float]:
-    """The places along one coordinate, the same on all lines."""
-    low, high, coordinates = domain.lower[axis], domain.upper[axis], domain.coordinates
-
-    def values(lines: np.ndarray, places: np.ndarray) -> np.ndarray:
-        points = np.repeat(lines, len(places), axis=0)
-        points[:, axis] = np.tile(places, len(lines))
-        return np.asarray(at_points(target, coordinates, jnp.asarray(points)))[:, 0].reshape(len(lines), -1)
-
-    places, found = np.linspace(low, high, ALONG), []
-    spacing = places[1] - places[0]
-    for line, here in zip(through, values(through, places), strict=True):
-        own: list[float] = []
-        for order in JUMP, BEND:
-            steps = np.abs(np.diff(here, n=order))
-            least = max(STEEP * float(np.median(steps)), MATTERS * np.ptp(here) * spacing ** (order - 1) / (high - low) ** (order - 1))
-            for i in np.flatnonzero((steps > least) & (steps > np.max(steps) / 10))[:MOST]:
-                ends = (float(places[i]), float(places[i + order]))
-                place = _nearer(lambda x, line=line: values(line[None], x)[0], *ends, order, float(steps[i]), spacing)
-                if place is not None and all(abs(place - other) > 3 * spacing for other in own):
-                    own.append(place)
-        found.append(own)
-    same = [at for at in found[0] if all(any(abs(at - other) < SAME * (high - low) for other in own) for own in found[1:])]
-    return [at for at in same if low + spacing < at < high - spacing]
-
-
-def _nearer(
-    values: Callable[[np.ndarray], np.ndarray], low: float, high: float, order: int, step: float, spacing: float
-) -> float | None:
-    """Where between two places a function jumps or bends, if it still does when one looks closely: a jump stays as large as it
-    was, a bend becomes as much smaller as the distance of the points, and all that is smooth is smaller still."""
-    expected, least = step, FINEST[order] * max(abs(low), abs(high), spacing)
-    while high - low > least:
-        places = np.linspace(low, high, 9)
-        steps = np.abs(np.diff(values(places), n=order))
-        i = int(np.argmax(steps))
-        expected = step * ((places[1] - places[0]) / spacing) ** (order - 1)
-        if not steps[i] > expected / 4:
-            return None
-        low, high = float(places[i]), float(places[i + order])
-    return (low + high) / 2

@@ -143,7 +143,8 @@ def operator_slopes(
     operator: Operator, units: Units, point: Float[Array, " d"], fields: Float[Array, "draws orders f"]
 ) -> Float[Array, "draws k orders f"]:
     """The derivatives of an operator at one point of the network by those of the fields."""
-    return jax.vmap(jax.jacfwd(lambda own: _value(operator, units, {}, point, own)))(fields)
+    found: Array = jax.vmap(jax.jacfwd(lambda own: _value(operator, units, {}, point, own)))(fields)
+    return found
 
 
 def _value(
@@ -151,4 +152,5 @@ def _value(
 ) -> Float[Array, " k"]:
     inside = made_positive(Jet(fields, operator.orders), operator.names.positive_columns)
     assert isinstance(inside, Jet)  # as what it was made of
-    return operator(units.fields(inside), units.outside(x), unknowns, {})
+    found: Array = operator(units.fields(inside), units.outside(x), unknowns, {})
+    return found

@@ -145,8 +145,8 @@ class Scales(eqx.Module):
             own = self.sizes[channel.name]
             if channel.kind != "equation" or not self.shown:
                 return own
-            squares = [fan.squared_distance(channel.points) for fan in self.fans]
-            return own * (1 + sum(1 / (square + ROUNDED) for square in squares))[:, None]
+            squares = jnp.stack([fan.squared_distance(channel.points) for fan in self.fans])
+            return own * (1 + jnp.sum(1 / (squares + ROUNDED), axis=0))[:, None]
         names, function = channel.operator.names, channel.operator.function
         assert isinstance(function, Traces)
         return jnp.stack(

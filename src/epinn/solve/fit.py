@@ -27,7 +27,7 @@ from .prior import bayesian_prior
 from .refine import candidates_of
 from .rounds import is_noisy
 from .second_stage import AT_CORNERS, at_first, is_accurate, is_near, with_further_stages
-from .seeds import stack, unstack
+from .seeds import Keys, stack, unstack
 from .stages import fit_from, fit_once, fit_with_restarts, go_on
 from .starts import with_other_explanations
 from .task import Account, Fit, Task
@@ -51,84 +51,128 @@ def fit_seeds(
     A seed that diverges says so in `failure`; the others go on.
     """
     keep_compiled_programs()
-    problem, report = problems[0], progress or Progress()
     for other in problems[1:]:
-        check_same_equations(problem, other)
-    point_keys, network_keys, train_keys = purposes(jnp.stack([as_key(key) for key in keys]), 3)
+        check_same_equations(problems[0], other)
     scales = alike([base.scales(p) for p in problems])
-    known = [found for found in scales if found is not None]
-    account = Account.of(base)
-
-    def posed(scales: Sequence[Scales | None]) -> Task:
-        parts = list(zip(problems, point_keys, scales, strict=True))
-        channels, elsewhere = (
-            tuple(stack([base.channels(*made, elsewhere=other) for made in parts])) for other in (False, True)
-        )
-        task = Task(base, problems, channels, elsewhere, None, train_keys, weights, report, account=account)
-        if not known or is_noisy(channels) or problem.points.resample:
-            return task
-        return dataclasses.replace(
-            task, candidates=lambda round: tuple(stack([candidates_of(base, *part, round) for part in parts]))
-        )
-
-    task = posed(scales)
-
-    def start(seeds: Sequence[int], attempt: int) -> Solution:
-        some, keys = [problems[i] for i in seeds], network_keys[np.asarray(seeds)]
-        theirs = [scales[i] for i in seeds]
-        if attempt == 0:
-            return create_solutions(base, some, keys, theirs)
-        return create_solutions(dataclasses.replace(base, initialisation=RESTART), some, fold_in(keys, attempt), theirs)
-
-    if is_noisy(task.channels):
-        task = dataclasses.replace(task, prior=bayesian_prior(problems, start(range(len(problems)), 0), base.prior))
-
-    def finished(fits: Sequence[Fit]) -> list[Pinn]:
-        found = zip(fits, problems, point_keys, scales, strict=True)
-        return [_pinn(_with_corners(fit, base, one, key, own), one, key, base, weights) for fit, one, key, own in found]
-
+    points, networks, train = purposes(jnp.stack([as_key(key) for key in keys]), 3)
+    asked = _Asked(problems, base, weights, progress or Progress(), points, networks, train, scales, Account.of(base))
+    task, everyone, tell = asked.task(scales), range(len(problems)), base.stages is not None
     begun: list[Fit] = []
-    everyone, tell = range(len(problems)), base.stages is not None
-    marches = bool(base.newton and known and can_march(problem, known[0].breaks))
-    if base.further_stages and task.candidates is not None and _may_have_stages(task, start(everyone, 0)):
-
-        def untrained(task: Task, solution: Solution) -> list[Pinn]:
-            made = finished(as_made(task, solution))
-            return with_further_stages(made, fold_in(train_keys, UNTRAINED), 1, report, tell=False, alone=True)
-
-        def at_once_or_in_windows(task: Task, solution: Solution, scales: Sequence[Scales]) -> tuple[list[Pinn], bool]:
-            pinns = untrained(task, solution)
-            if all(map(is_accurate, pinns)) or not marches or scales[0].breaks:
-                return pinns, all(map(is_accurate, pinns))
-            in_windows = solved_in_windows(task, scales, point_keys, network_keys)
-            return in_windows or pinns, in_windows is not None  # what these may be off by, no training makes less
-
-        pinns, done = list[Pinn](), False
-        if all(one.fans for one in known):
-            shown = [one.with_directions() for one in known]
-            solution = create_solutions(base, problems, network_keys, shown)
-            pinns, done = at_once_or_in_windows(posed(shown), solution, shown)
-            done = done or all(is_accurate(pinn, AT_CORNERS) for pinn in pinns)
-        if not done:
-            pinns, done = at_once_or_in_windows(task, start(everyone, 0), known)
-        if done:
-            return with_further_stages(pinns, fold_in(train_keys, STAGES), base.further_stages - 1, report, tell=tell)
-        begun = fit_once(at_first(task), start(everyone, 0))
-        if any(found.failure is not None for found in begun):  # nothing to go on from
-            begun = []
-        near = bool(begun) and all(map(is_near, begun))
-        pinns = with_further_stages(finished(begun), fold_in(train_keys, AT_FIRST), 1, report, tell=False) if near else []
-        if near and all(map(is_accurate, pinns)):
-            return with_further_stages(pinns, fold_in(train_keys, STAGES), base.further_stages - 1, report, tell=tell)
-    if marches:
+    if base.further_stages and task.candidates is not None and _may_have_stages(task, asked.start(everyone, 0)):
+        if not (pinns := _without_training(asked, task)):
+            begun, pinns = _after_little_training(asked, task)
+        if pinns:
+            further = base.further_stages - 1
+            return with_further_stages(pinns, fold_in(asked.train_keys, STAGES), further, asked.report, tell=tell)
+    if asked.marches:
         brief = dataclasses.replace(task, base=briefly(base), marches=True, account=Account.of(base, AT_ONCE))
-        fits = go_on(brief, fit_from(brief, start, begun))
+        fits = go_on(brief, fit_from(brief, asked.start, begun))
         if any(found.largest > SOLVED for found in fits):
-            marched = fit_in_windows(task, known, point_keys, network_keys)
+            marched = fit_in_windows(task, asked.known, asked.point_keys, asked.network_keys)
             fits = [nearer(*pair, task.account.in_words(base)) for pair in zip(fits, marched, strict=True)]
     else:
-        fits = with_other_explanations(task, fit_with_restarts(task, start, begun))
-    return with_further_stages(finished(fits), fold_in(train_keys, STAGES), base.further_stages, report, tell=tell)
+        fits = with_other_explanations(task, fit_with_restarts(task, asked.start, begun))
+    pinns = asked.finished(fits)
+    return with_further_stages(pinns, fold_in(asked.train_keys, STAGES), base.further_stages, asked.report, tell=tell)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class _Asked:
+    """What is asked for, with keys for points, networks and training, and what makes it dimensionless."""
+
+    problems: Sequence[Problem]
+    base: Base
+    weights: Weights
+    report: Progress
+    point_keys: Keys
+    network_keys: Keys
+    train_keys: Keys
+    scales: Sequence[Scales | None]
+    account: Account
+
+    @property
+    def known(self) -> list[Scales]:
+        return [found for found in self.scales if found is not None]
+
+    @property
+    def marches(self) -> bool:
+        return bool(self.base.newton and self.known and can_march(self.problems[0], self.known[0].breaks))
+
+    def task(self, scales: Sequence[Scales | None]) -> Task:
+        """All of it, made dimensionless by these."""
+        parts = list(zip(self.problems, self.point_keys, scales, strict=True))
+        channels, elsewhere = (
+            tuple(stack([self.base.channels(*made, elsewhere=other) for made in parts])) for other in (False, True)
+        )
+        noisy = is_noisy(channels)
+        prior = bayesian_prior(self.problems, self.start(range(len(parts)), 0), self.base.prior) if noisy else None
+        task = Task(
+            self.base,
+            self.problems,
+            channels,
+            elsewhere,
+            prior,
+            self.train_keys,
+            self.weights,
+            self.report,
+            account=self.account,
+        )
+        if noisy or not self.known or self.problems[0].points.resample:
+            return task
+        return dataclasses.replace(
+            task, candidates=lambda round: tuple(stack([candidates_of(self.base, *part, round) for part in parts]))
+        )
+
+    def start(self, seeds: Sequence[int], attempt: int) -> Solution:
+        """Where an attempt of some seeds begins."""
+        some, keys = [self.problems[i] for i in seeds], self.network_keys[np.asarray(seeds)]
+        theirs = [self.scales[i] for i in seeds]
+        if attempt == 0:
+            return create_solutions(self.base, some, keys, theirs)
+        wider = dataclasses.replace(self.base, initialisation=RESTART)
+        return create_solutions(wider, some, fold_in(keys, attempt), theirs)
+
+    def finished(self, fits: Sequence[Fit]) -> list[Pinn]:
+        found = zip(fits, self.problems, self.point_keys, self.scales, strict=True)
+        base = self.base
+        return [_pinn(_with_corners(fit, base, one, key, own), one, key, base, self.weights) for fit, one, key, own in found]
+
+
+def _without_training(asked: _Asked, task: Task) -> list[Pinn]:
+    """Solutions of untrained networks, first of those that are shown directions from corners, if there are any; none where they
+    leave too much."""
+    close: list[Pinn] = []
+    if all(one.fans for one in asked.known):
+        shown = [one.with_directions() for one in asked.known]
+        solution = create_solutions(asked.base, asked.problems, asked.network_keys, shown)
+        close, done = _at_once_or_in_windows(asked, asked.task(shown), solution, shown)
+        if done or all(is_accurate(pinn, AT_CORNERS) for pinn in close):
+            return close
+    pinns, done = _at_once_or_in_windows(asked, task, asked.start(range(len(asked.problems)), 0), asked.known)
+    return pinns if done else []
+
+
+def _at_once_or_in_windows(asked: _Asked, task: Task, solution: Solution, scales: Sequence[Scales]) -> tuple[list[Pinn], bool]:
+    """Solutions without training, and whether they are done: what windows may be off by, no training makes less."""
+    made = asked.finished(as_made(task, solution))
+    pinns = with_further_stages(made, fold_in(asked.train_keys, UNTRAINED), 1, asked.report, tell=False, alone=True)
+    if all(map(is_accurate, pinns)) or not asked.marches or scales[0].breaks:
+        return pinns, all(map(is_accurate, pinns))
+    in_windows = solved_in_windows(task, scales, asked.point_keys, asked.network_keys)
+    return in_windows or pinns, in_windows is not None
+
+
+def _after_little_training(asked: _Asked, task: Task) -> tuple[list[Fit], list[Pinn]]:
+    """Fits after a few steps, where these led to anything, and what a stage makes of them, if they are near enough to be done
+    with it."""
+    found = fit_once(at_first(task), asked.start(range(len(asked.problems)), 0))
+    if any(fit.failure is not None for fit in found):
+        return [], []  # nothing to go on from
+    if not all(map(is_near, found)):
+        return found, []
+    keys = fold_in(asked.train_keys, AT_FIRST)
+    pinns = with_further_stages(asked.finished(found), keys, 1, asked.report, tell=False)
+    return found, pinns if all(map(is_accurate, pinns)) else []
 
 
 def _may_have_stages(task: Task, solution: Solution) -> bool:

@@ -8,7 +8,7 @@ short as it must be to be solved.
 import copy
 import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import equinox as eqx
 import jax
@@ -271,7 +271,7 @@ def ends(problem: Problem) -> tuple[float, float]:
 
 
 def _during(problem: Problem, begin: float, end: float) -> Problem:
-    slots = {
+    slots: dict[str, Any] = {
         slot: tuple(_from_the_begin(condition, problem) for condition in getattr(problem, slot))
         for slot in ("boundary", "initial", "extra")
     }
