@@ -64,3 +64,64 @@ def test_a_front_too_steep_for_random_units_is_left_to_a_network():
     )
     pinn = epinn.fit(problem, key=0, base=epinn.Base(hidden=(4,), epochs=1, newton=1, restarts=0))
     assert not is_untrained(pinn.solution.network)
+
+
+def heated(time):
+    """A steel rod of 50 mm that is suddenly heated by 180 K at one end, and the first minutes of it exactly."""
+    diffusivity, length = 12e-6, 0.05
+    problem = epinn.Problem(
+        domain=epinn.Box(x=(0, length), t=(0, time)),
+        fields=("T",),
+        equation=lambda T: T.t - diffusivity * T.xx,
+        boundary=[epinn.Dirichlet(473.0, on="x=0"), epinn.Dirichlet(293.0, on="x=max")],
+        initial=epinn.Initial(293.0),
+    )
+    waves = np.arange(1, 400)[:, None] * np.pi / length
+
+    def exact(x, t):
+        rest = -2 / (waves * length) * np.sin(waves * x) * np.exp(-(waves**2) * diffusivity * t)
+        return 293 + 180 * (1 - x / length + np.sum(rest, axis=0))
+
+    return problem, exact
+
+
+@pytest.fixture(scope="module")
+def minute():
+    """A band on its first minute."""
+    return epinn.attach(epinn.fit(heated(60.0)[0], key=0), "laplace", key=1)
+
+
+def check_heated(band, exact):
+    random, (_, time) = np.random.default_rng(0), band.pinn.problem.domain.upper
+    x, t = random.uniform(0, 0.05, 2000), time * random.uniform(0.001, 1, 2000) ** 2
+    mean, std = band.predict(np.stack([x, t], axis=1))
+    seen = t > 0.5  # before that, so many waves are too few for the exact solution
+    error = (np.asarray(mean) - exact(x, t))[seen]
+    assert np.sqrt(np.mean(error**2)) < 1e-4 * 180
+    assert np.mean(np.abs(error) <= 1.96 * np.asarray(std)[seen]) > 0.8
+    assert band.verdict.word == "trustworthy"
+
+
+@pytest.mark.slow
+def test_what_is_suddenly_heated_is_solved_up_to_the_corner(minute):
+    check_heated(minute, heated(60.0)[1])
+    assert not windows_of(minute.pinn.solution)
+
+
+@pytest.mark.slow
+def test_a_long_time_after_it_is_solved_in_windows():
+    problem, exact = heated(3000.0)
+    band = epinn.attach(epinn.fit(problem, key=0), key=1)
+    check_heated(band, exact)
+    assert windows_of(band.pinn.solution)
+
+
+@pytest.mark.slow
+def test_a_solution_with_directions_is_kept_in_files(minute, tmp_path):
+    minute.save(tmp_path / "rod.epinn")
+    points = np.stack([np.linspace(0, 0.05, 20), np.linspace(0, 60, 20)], axis=1)
+    (mean, std), (again, spread) = (
+        band.predict(points) for band in (minute, epinn.load(tmp_path / "rod.epinn", heated(60.0)[0]))
+    )
+    np.testing.assert_allclose(again, mean)
+    np.testing.assert_allclose(spread, std)
