@@ -117,9 +117,11 @@ said(hasty)
 #
 # ## Not checked: what was given contradicts itself
 #
-# A plate that is hot on one edge and cold on the next has no temperature at the corner between them. Nothing is asked
-# there, and how far that reaches into the plate is not known, so that such a band is "not checked" at best. **What to do.**
-# Let one value go over into the other within as short a stretch as it really does, or hold out a few measurements.
+# A plate that is hot on one edge and cold on the next has no temperature at the corner between them. In a box where heat
+# spreads that is no trouble: the solution is found up to the corner. Where something is carried along instead, in a stream
+# or a wave, and in other shapes, nothing is asked there, and how far that reaches is not known: such a band is "not checked" at
+# best. **What to do.** Let one value go over into the other within as short a stretch as it really does, or hold out a few
+# measurements.
 #
 # ## All of them
 

@@ -260,7 +260,7 @@ def test_an_unknown_value_is_written_as_the_message_says():
 
 
 @pytest.mark.parametrize("name", ["h", None, lambda x: x, float("nan")])
-def test_a_coefficient_that_varies_belongs_into_an_operator(name, rejects):
+def test_a_coefficient_that_varies_belongs_into_an_operator(name, rejects, types_unchecked):
     for factors in ((name, 1.0), (1.0, name)):
         with rejects("Robin", "Boundary"):
             Robin(*factors)

@@ -30,7 +30,7 @@ class Sums(eqx.Module):
     solution: Solution
     before: list[Jet]  # what the network says at the points of every pass,
     gates: list[Jet] | None  # what is added to it is multiplied by, if values are given by construction,
-    units: list[Float[Array, "units n orders"]]  # and what the units are
+    units: list[Float[Array, "units _ _"]]  # and what the units are
 
     @classmethod
     def of(cls, channels: tuple[Channel, ...], solution: Solution, units: RandomUnits) -> "Sums":
@@ -48,7 +48,7 @@ class Sums(eqx.Module):
         """Their derivatives: what is added is linear in the coefficients, so that only conditions need be linearised."""
         _, forward = jax.linearize(self._rows, self._added(coefficients))
 
-        def of_unit(unit: list[Float[Array, "n orders"]]) -> Float[Array, "fields m"]:
+        def of_unit(unit: list[Float[Array, "_ _"]]) -> Float[Array, "fields m"]:
             fields = jnp.eye(self._fields)[:, :, None, None]
             found: Array = jax.vmap(forward)([values * fields for values in unit])
             return found
@@ -60,14 +60,14 @@ class Sums(eqx.Module):
     def _fields(self) -> int:
         return int(self.before[0].stack.shape[-1])
 
-    def _added(self, coefficients: Float[Array, " p"]) -> list[Float[Array, "fields n orders"]]:
+    def _added(self, coefficients: Float[Array, " p"]) -> list[Float[Array, "fields _ _"]]:
         outer = coefficients.reshape(self._fields, -1)
         return [
             jnp.matmul(outer, unit.reshape(len(unit), -1), precision=PRECISION).reshape(-1, *unit.shape[1:])
             for unit in self.units
         ]
 
-    def _rows(self, added: list[Float[Array, "fields n orders"]]) -> Float[Array, " m"]:
+    def _rows(self, added: list[Float[Array, "fields _ _"]]) -> Float[Array, " m"]:
         jets = []
         for i, (before, values) in enumerate(zip(self.before, added, strict=True)):
             sums = Jet(jnp.moveaxis(values, 0, -1), before.orders)
