@@ -88,7 +88,7 @@ def heated(time):
 @pytest.fixture(scope="module")
 def minute():
     """A band on its first minute."""
-    return epinn.attach(epinn.fit(heated(60.0)[0], key=0), "laplace", key=1)
+    return epinn.attach(epinn.fit(heated(60.0)[0], key=0), method="laplace", key=1)
 
 
 def check_heated(band, exact):
