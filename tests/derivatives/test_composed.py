@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from epinn.derivatives.composed import Parts, Pieces, in_words
-from epinn.derivatives.network import MLP, Encoding
+from epinn.derivatives.directions import Directions
+from epinn.derivatives.network import MLP, Encoding, Frozen
 
 pytestmark = pytest.mark.usefixtures("quick_compile")
 
@@ -33,5 +34,8 @@ def test_a_network_is_told_in_words():
     dense = MLP.create(2, (8, 4), 1, key=jax.random.key(0), encoding=Encoding(periodic=(0,)))
     assert in_words(dense) == "3-8-4-1, tanh, periodic"
     assert in_words(Parts((dense, dense), ((0, 1), (0, 1)), ((0,), (1,)))) == f"{in_words(dense)} and {in_words(dense)}"
+    corner = Directions(((0, 1),), ((-1.0, -1.0),), (True,), Frozen(jnp.ones((1, 2))))
+    shown = MLP.create(2, (8,), 1, key=jax.random.key(0), encoding=Encoding(directions=corner))
+    assert in_words(shown) == "5-8-1, tanh, shown directions from 1 corner"
     pieces = Pieces.of([dense, dense], np.zeros((2, 2)), np.ones((2, 2)), (0.5,))
     assert in_words(pieces) == f"2 windows, each {in_words(dense)}"

@@ -108,6 +108,9 @@ def in_words(network: AbstractNetwork) -> str:
             encoding, more = network.encoding, []
             if encoding.periodic:
                 more.append("periodic")
+            if encoding.directions is not None:
+                number = len(encoding.directions.axes)
+                more.append(f"shown directions from {number} corner{'s' if number > 1 else ''}")
             if encoding.stretch is not None:
                 more.append(f"up to {float(np.max(encoding.stretch.content)):.2g} times as fine as usual")
             if encoding.frequencies is not None:

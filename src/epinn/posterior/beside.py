@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from ..derivatives.directions import Directions
 from ..derivatives.jet import Value
 from ..derivatives.lifted import Lifted
 from ..derivatives.network import AbstractNetwork, Frozen, Solution
@@ -32,6 +33,15 @@ class Beside(AbstractNetwork):
     def periodic(self) -> tuple[int, ...]:
         around: tuple[int, ...] = self.network.content.periodic
         return around
+
+    @property
+    def directions(self) -> Directions | None:
+        shown: Directions | None = self.network.content.directions
+        return shown
+
+    def shown(self, x: Value) -> Value:
+        seen: Value = self.network.content.shown(x)
+        return seen
 
     def pieces(self, x: Value) -> Float[Array, "*points pieces"]:
         here: Float[Array, "*points pieces"] = self.network.content.pieces(x)

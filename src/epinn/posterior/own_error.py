@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from ..derivatives.directions import Directions
 from ..derivatives.jet import Value
 from ..derivatives.network import AbstractNetwork, Frozen, trainable
 from ..derivatives.random_units import RandomUnits, combined
@@ -33,6 +34,13 @@ class Corrected(AbstractNetwork):
     @property
     def periodic(self) -> tuple[int, ...]:
         return self.network.periodic
+
+    @property
+    def directions(self) -> Directions | None:
+        return self.network.directions
+
+    def shown(self, x: Value) -> Value:
+        return self.network.shown(x)
 
     def pieces(self, x: Value) -> Float[Array, "*points pieces"]:
         return self.network.pieces(x)

@@ -123,6 +123,11 @@ def _corner(domain: Box, one: Face, other: Face) -> Corner:
 
 def in_words(corners: Sequence[Corner], domain: Domain) -> str:
     """Where they are, and what they are."""
+    return f"next to {places_in_words([(c.axes, c.at) for c in corners], domain)} given values contradict each other"
+
+
+def places_in_words(places: Sequence[tuple[tuple[int, int], tuple[float, float]]], domain: Domain) -> str:
+    """Two coordinates of each: "(x = 0, t = 0) and (x = 1, t = 0)"."""
     names = domain.coordinates
-    places = [", ".join(f"{names[axis]} = {at:.4g}" for axis, at in zip(c.axes, c.at, strict=True)) for c in corners]
-    return f"next to {' and '.join(f'({place})' for place in places)} given values contradict each other"
+    found = [", ".join(f"{names[axis]} = {at:.4g}" for axis, at in zip(axes, every, strict=True)) for axes, every in places]
+    return " and ".join(f"({place})" for place in found)

@@ -45,6 +45,8 @@ def sudden(problem: "Problem", sizes: Mapping[str, Any]) -> list[Place]:
     if any(condition.points is not None or condition.sigma is not None for condition in initial):
         return []
     given = {problem.field_name(condition.field): condition.target for condition in initial if not condition.order}
+    if not given:
+        return []
     return list(dict.fromkeys([*_in_initial_values(problem.domain, given), *_at_walls(problem, given, sizes)]))
 
 

@@ -13,6 +13,7 @@ from ...problem.channel import Channel
 from ...problem.condition import Condition
 from ...problem.conditions import Constant, Data, Equation, Initial
 from ...problem.corners import in_words as corners_in_words
+from ...problem.corners import places_in_words
 from ...problem.domain import Box
 from ...problem.precision import Exact, UnknownNoise
 from ...problem.problem import Problem
@@ -159,7 +160,11 @@ def _unknown(name: str, unknown: Unknown) -> str:
 def _notes(problem: Problem, scales: Scales | None) -> Iterator[Row]:
     """What may surprise."""
     if scales is not None and scales.corners:
-        yield "note", corners_in_words(scales.corners, problem.domain)
+        said = corners_in_words(scales.corners, problem.domain)
+        yield "note", f"{said}{', and it is solved up to there: the equation spreads that' if scales.fans else ''}"
+    elif scales is not None and scales.fans:
+        where = places_in_words([(fan.axes, fan.at) for fan in scales.fans], problem.domain)
+        yield "note", f"something is sudden at {where}, and it is solved up to there: the equation spreads that"
     for found in () if scales is None else undefined(problem, problem.channels(0), scales.units):
         yield "note", f"{found}, where a fit is likely to stop; multiply by what is zero there, or begin the domain beside it"
     if problem.unknowns and not problem.data:
