@@ -1,11 +1,12 @@
 """What is gathered about a band before it is judged."""
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import epinn
-from epinn.judge.assessment import implied_errors, where_nothing_is_asked
+from epinn.judge.assessment import implied_errors, is_zero, where_nothing_is_asked
 from epinn.judge.evaluation import Evaluation
 from epinn.posterior.statistics import Prediction
 from epinn.solve.config import create_solutions
@@ -72,3 +73,31 @@ def test_corners_at_which_values_contradict_each_other_are_named():
         found = where_nothing_is_asked(Pinn(solution, problem, base.channels(problem, 0, scales)))
         assert found.startswith(said)
         assert bool(found) == bool(said)
+    scales = base.scales(plate(293.0)).with_directions()
+    (solution,) = unstack(create_solutions(base, [plate(293.0)], jax.random.split(jax.random.key(0), 1), [scales]), 1)
+    assert not where_nothing_is_asked(Pinn(solution, plate(293.0), base.channels(plate(293.0), 0, scales)))  # it is asked there
+
+
+def called_zero(problem, value):
+    base = epinn.Base(hidden=(4,))
+    scales = base.scales(problem)
+    (solution,) = unstack(create_solutions(base, [problem], jax.random.split(jax.random.key(0), 1), [scales]), 1)
+    pinn = Pinn(solution, problem, base.channels(problem, 0, scales))
+    mean = np.full((N, 1), value) * float(solution.units.scale[0])
+    grid = np.linspace(0, 1, N)[:, None]
+    return is_zero(pinn, Evaluation(problem, "m", grid, (N,), Prediction(mean, 0 * mean), None, {}, {}, 0.0))
+
+
+def test_only_what_meets_the_equations_is_called_zero():
+    """A column may buckle or not. What a source makes that oscillates is small, and is not zero."""
+    column = epinn.Problem(
+        domain=epinn.Box(x=(0, 1)), equation=lambda u: u.xx + 20 * jnp.sin(u), boundary=epinn.Dirichlet(0.0, hard=False)
+    )
+    source = epinn.Problem(
+        domain=epinn.Box(x=(0, 1)),
+        equation=lambda u, x: u.xx + (20 * np.pi) ** 2 * jnp.sin(20 * np.pi * x),
+        boundary=epinn.Dirichlet(0.0, hard=False),
+    )
+    assert called_zero(column, 1e-6)
+    assert not called_zero(column, 0.5)
+    assert not called_zero(source, 1e-4)

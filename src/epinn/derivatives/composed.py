@@ -70,8 +70,8 @@ class Pieces(AbstractNetwork):
     def __call__(self, x: Value) -> Value:
         return self._chosen(x, lambda network, here: network(here))
 
-    def shown(self, x: Value) -> Value:
-        return nothing(x) if self.directions is None else self._chosen(x, lambda network, here: network.shown(here))
+    def directions_at(self, x: Value) -> Value:
+        return nothing(x) if self.directions is None else self._chosen(x, lambda network, here: network.directions_at(here))
 
     def inside(self, x: Value) -> Value:
         if isinstance(x, Jet) and x.stack.ndim > 2:

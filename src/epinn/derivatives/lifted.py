@@ -11,14 +11,13 @@ from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array
 
-from .directions import Directions
 from .jet import Jet, Value, affine, join
-from .network import AbstractNetwork
+from .network import AbstractNetwork, Around
 
 
-class Lifted(AbstractNetwork):
+class Lifted(Around):
     """A network between given values; coefficients are frozen, and nothing in a tree of parameters alone."""
 
     network: AbstractNetwork
@@ -26,24 +25,8 @@ class Lifted(AbstractNetwork):
     gates: tuple[Any, ...]  # one for each coordinate, fields by degrees; None where nothing is given at its ends
 
     @property
-    def periodic(self) -> tuple[int, ...]:
-        return self.network.periodic
-
-    @property
-    def directions(self) -> Directions | None:
-        return self.network.directions
-
-    def shown(self, x: Value) -> Value:
-        return self.network.shown(x)
-
-    def inside(self, x: Value) -> Value:
-        return self.network.inside(x)
-
-    def pieces(self, x: Value) -> Float[Array, "*points pieces"]:
-        return self.network.pieces(x)
-
-    def features(self, x: Value) -> Value:
-        return self.network.features(x)
+    def inner(self) -> AbstractNetwork:
+        return self.network
 
     def __call__(self, x: Value) -> Value:
         inner, gate = self.network(x), self.gate(x)

@@ -71,14 +71,14 @@ class AbstractNetwork(eqx.Module):
         """Those from corners, if it is shown any."""
         return None
 
-    def shown(self, x: Value) -> Value:
-        """What it is shown of directions, at a point."""
+    def directions_at(self, x: Value) -> Value:
+        """What it is shown of them, at a point."""
         return nothing(x) if self.directions is None else self.directions(x)
 
     def places(self, x: Value, *, local: bool = False) -> Value:
         """The coordinates as it sees them: sine and cosine in the place of periodic ones, and directions from corners; `local`
         ones are those of the piece that a point is in."""
-        return join([once_around(self.inside(x) if local else x, self.periodic), self.shown(x)])
+        return join([once_around(self.inside(x) if local else x, self.periodic), self.directions_at(x)])
 
     def inside(self, x: Value) -> Value:
         """The coordinates as its parts see them: in a network of several pieces, those of the piece that a point is in."""
@@ -88,6 +88,34 @@ class AbstractNetwork(eqx.Module):
         """Of the pieces that it is made of, side by side, the one that a point is in: 1 there, 0 elsewhere."""
         value = x.value if isinstance(x, Jet) else x
         return jnp.ones((*value.shape[:-1], 1), value.dtype)
+
+
+class Around(AbstractNetwork):
+    """A network around another one, which sees what that sees."""
+
+    @property
+    @abstractmethod
+    def inner(self) -> AbstractNetwork: ...
+
+    @property
+    def periodic(self) -> tuple[int, ...]:
+        return self.inner.periodic
+
+    @property
+    def directions(self) -> Directions | None:
+        return self.inner.directions
+
+    def directions_at(self, x: Value) -> Value:
+        return self.inner.directions_at(x)
+
+    def inside(self, x: Value) -> Value:
+        return self.inner.inside(x)
+
+    def pieces(self, x: Value) -> Float[Array, "*points pieces"]:
+        return self.inner.pieces(x)
+
+    def features(self, x: Value) -> Value:
+        return self.inner.features(x)
 
 
 class Encoding(eqx.Module):

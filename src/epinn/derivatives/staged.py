@@ -8,10 +8,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from .directions import Directions
 from .jet import Value
 from .lifted import Lifted
-from .network import AbstractNetwork
+from .network import AbstractNetwork, Around
 from .random_units import RandomUnits, combined
 
 ROUNDED = 3e-7  # of the size of a field: given values and units are in single precision, which no residual shows
@@ -54,7 +53,7 @@ class Stage(eqx.Module):
         return combined(self.network, self.units, self.large + self.small, x)
 
 
-class Staged(AbstractNetwork):
+class Staged(Around):
     """A network and what was added to it, which is frozen: it stays the same function if the parameters of the network move."""
 
     is_fine: ClassVar[bool] = True
@@ -63,24 +62,8 @@ class Staged(AbstractNetwork):
     stage: Any  # nothing in a tree of parameters alone
 
     @property
-    def periodic(self) -> tuple[int, ...]:
-        return self.network.periodic
-
-    @property
-    def directions(self) -> Directions | None:
-        return self.network.directions
-
-    def shown(self, x: Value) -> Value:
-        return self.network.shown(x)
-
-    def inside(self, x: Value) -> Value:
-        return self.network.inside(x)
-
-    def pieces(self, x: Value) -> Float[Array, "*points pieces"]:
-        return self.network.pieces(x)
-
-    def features(self, x: Value) -> Value:
-        return self.network.features(x)
+    def inner(self) -> AbstractNetwork:
+        return self.network
 
     def __call__(self, x: Value) -> Value:
         value: Value = self.network(x) + self.stage.content(x)

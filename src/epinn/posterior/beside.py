@@ -9,17 +9,16 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from ..derivatives.directions import Directions
 from ..derivatives.jet import Value
 from ..derivatives.lifted import Lifted
-from ..derivatives.network import AbstractNetwork, Frozen, Solution
+from ..derivatives.network import AbstractNetwork, Around, Frozen, Solution
 from ..derivatives.random_units import UNKNOWNS, RandomUnits, combined
 from ..solve.seeds import Keys, over_seeds, stack, unstack
 
 WIDTH = 3.0  # of the prior on a sum of units, in the units of the network: as wide as that of a network is, in effect
 
 
-class Beside(AbstractNetwork):
+class Beside(Around):
     """A frozen network plus sums of random units, whose coefficients are the only parameters: zero at first, and of order one
     where the sums are as large as a prior on all weights of a network would make them."""
 
@@ -30,25 +29,8 @@ class Beside(AbstractNetwork):
     outer: Float[Array, "... fields units"]
 
     @property
-    def periodic(self) -> tuple[int, ...]:
-        around: tuple[int, ...] = self.network.content.periodic
-        return around
-
-    @property
-    def directions(self) -> Directions | None:
-        shown: Directions | None = self.network.content.directions
-        return shown
-
-    def shown(self, x: Value) -> Value:
-        seen: Value = self.network.content.shown(x)
-        return seen
-
-    def pieces(self, x: Value) -> Float[Array, "*points pieces"]:
-        here: Float[Array, "*points pieces"] = self.network.content.pieces(x)
-        return here
-
-    def features(self, x: Value) -> Value:
-        found: Value = self.network.content.features(x)
+    def inner(self) -> AbstractNetwork:
+        found: AbstractNetwork = self.network.content
         return found
 
     def __call__(self, x: Value) -> Value:

@@ -9,9 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from ..derivatives.directions import Directions
 from ..derivatives.jet import Value
-from ..derivatives.network import AbstractNetwork, Frozen, trainable
+from ..derivatives.network import AbstractNetwork, Around, Frozen, trainable
 from ..derivatives.random_units import RandomUnits, combined
 from ..derivatives.staged import Stage, last_stage
 from ..solve.double import cast_like
@@ -22,7 +21,7 @@ from ..solve.seeds import Keys, unstack
 SURE = 0.2  # of the residuals, if an estimate of the error leaves no more than that, a band may become narrower by it
 
 
-class Corrected(AbstractNetwork):
+class Corrected(Around):
     """A network plus `amplitude` times an estimate of its error, which is zero wherever the network has given values."""
 
     network: AbstractNetwork
@@ -32,21 +31,8 @@ class Corrected(AbstractNetwork):
     amplitude: Float[Array, "..."]
 
     @property
-    def periodic(self) -> tuple[int, ...]:
-        return self.network.periodic
-
-    @property
-    def directions(self) -> Directions | None:
-        return self.network.directions
-
-    def shown(self, x: Value) -> Value:
-        return self.network.shown(x)
-
-    def pieces(self, x: Value) -> Float[Array, "*points pieces"]:
-        return self.network.pieces(x)
-
-    def features(self, x: Value) -> Value:
-        return self.network.features(x)
+    def inner(self) -> AbstractNetwork:
+        return self.network
 
     def __call__(self, x: Value) -> Value:
         return self.network(x) + self.error(x) * self.amplitude

@@ -101,17 +101,14 @@ def fans(
     places = list(dict.fromkeys([*places, *sudden(problem, sizes)]))
     if len(places) > MOST:
         return ()
-    spread = [_spread(axes, at, problem, channels, units) for axes, at in places]
-    domain = problem.domain
-
-    def ends(of: tuple[float, ...], axes: tuple[int, int]) -> tuple[float, float]:
-        return of[axes[0]], of[axes[1]]
-
-    return tuple(
-        Fan(axes, at, ends(domain.lower, axes), ends(domain.upper, axes), by, domain.coordinates[axes[1]] == TIME)
-        for (axes, at), by in zip(places, spread, strict=True)
-        if by is not None and None not in spread
-    )
+    found, domain = list[Fan](), problem.domain
+    for (first, second), at in places:
+        by = _spread((first, second), at, problem, channels, units)
+        if by is None:
+            return ()
+        lower, upper = ((ends[first], ends[second]) for ends in (domain.lower, domain.upper))
+        found.append(Fan((first, second), at, lower, upper, by, domain.coordinates[second] == TIME))
+    return tuple(found)
 
 
 def directions(found: Sequence[Fan], units: Units) -> Directions | None:
@@ -138,10 +135,8 @@ def _spread(
 ) -> float | None:
     """What a length along the second of two coordinates is multiplied by, so that all directions are alike; time by what
     diffuses a length of one in that. None where nothing is spread."""
-    point = np.zeros(problem.domain.dimension)
-    point[np.asarray(axes)] = (np.asarray(at) - np.asarray(units.middle)[np.asarray(axes)]) / np.asarray(units.half)[
-        np.asarray(axes)
-    ]
+    point, across = np.zeros(problem.domain.dimension), np.asarray(axes)
+    point[across] = (np.asarray(at) - np.asarray(units.middle)[across]) / np.asarray(units.half)[across]
     in_time = problem.domain.coordinates[axes[1]] == TIME
     found = []
     for channel in channels:
@@ -159,13 +154,10 @@ def _of_one(orders: Sequence[tuple[int, ...]], slopes: np.ndarray, axes: tuple[i
     highest = [max((order[axis] for order, here in zip(orders, matters, strict=True) if here), default=0) for axis in axes]
     if highest != [2, 1 if in_time else 2]:
         return []
-    first, second = (
-        slopes[:, list(orders).index(tuple(n if i == axis else 0 for i in range(len(orders[0]))))]
-        for axis, n in zip(axes, highest, strict=True)
-        if tuple(n if i == axis else 0 for i in range(len(orders[0]))) in orders
-    )
+    pure = [tuple(n if i == axis else 0 for i in range(len(orders[0]))) for axis, n in zip(axes, highest, strict=True)]
+    first, second = (slopes[:, list(orders).index(order)] for order in pure)  # all lower ones are among those of an operator
     ratio = -first / second if in_time else first / second
-    if not np.all(np.isfinite(ratio)) or np.mean(ratio > 0) < 1:
+    if not np.all(np.isfinite(ratio) & (ratio > 0)):
         return []
     return list(4 * ratio if in_time else np.sqrt(ratio))
 

@@ -59,7 +59,7 @@ class Scales(eqx.Module):
     periods: tuple[float, ...] = eqx.field(static=True, default=())  # of what is given, in half the box, along each coordinate
     corners: tuple[Corner, ...] = eqx.field(static=True, default=())  # at which given values contradict each other
     fans: tuple[Fan, ...] = eqx.field(static=True, default=())  # the same, and others, where a network may be shown directions,
-    shown: bool = eqx.field(static=True, default=False)  # and whether it is
+    has_directions: bool = eqx.field(static=True, default=False)  # and whether it is
     lift: Lift | None = None  # what holds by construction, where anything does
 
     @classmethod
@@ -97,7 +97,7 @@ class Scales(eqx.Module):
             problem = problem.broken(self.breaks) if self.breaks else problem
             chosen = problem.points.collocation is not None or problem.points.boundary is not None
             problem = problem if chosen or self.times == 1 else problem.with_times_as_many_points(self.times)
-            places = self.fans if self.shown else self.corners
+            places = self.fans if self.has_directions else self.corners
             problem = problem.clear_of(places) if places else problem
             made = problem.elsewhere(key) if elsewhere else problem.channels(key)
             made = made if self.lift is None else tuple(c for c in made if c.name not in self.lift.met)
@@ -111,16 +111,16 @@ class Scales(eqx.Module):
 
     def everywhere(self) -> "Scales":
         """The same with nothing that points keep away from."""
-        return dataclasses.replace(self, corners=(), fans=(), shown=False)
+        return dataclasses.replace(self, corners=())
 
     def with_directions(self) -> "Scales":
         """The same for a network that is shown directions from corners, so that points may come as close as they like."""
-        return dataclasses.replace(self.soft(), shown=True)
+        return dataclasses.replace(self.soft(), has_directions=True)
 
     @property
     def directions(self) -> Directions | None:
         """What a network is shown of them."""
-        return directions(self.fans, self.units) if self.shown else None
+        return directions(self.fans, self.units) if self.has_directions else None
 
     def soft(self) -> "Scales":
         """The same with nothing that holds by construction."""
@@ -143,7 +143,7 @@ class Scales(eqx.Module):
         continuous there."""
         if channel.name in self.sizes:
             own = self.sizes[channel.name]
-            if channel.kind != "equation" or not self.shown:
+            if channel.kind != "equation" or not self.has_directions:
                 return own
             squares = jnp.stack([fan.squared_distance(channel.points) for fan in self.fans])
             return own * (1 + jnp.sum(1 / (squares + ROUNDED), axis=0))[:, None]

@@ -90,31 +90,27 @@ def _along(target: Callable[..., Any], through: np.ndarray, axis: int, domain: D
     """The places along one coordinate, the same on all lines."""
     low, high, coordinates = domain.lower[axis], domain.upper[axis], domain.coordinates
 
-    def values(lines: np.ndarray, places: np.ndarray) -> np.ndarray:
-        points = np.repeat(lines, len(places), axis=0)
-        points[:, axis] = np.tile(places, len(lines))
-        return np.asarray(at_points(target, coordinates, jnp.asarray(points)))[:, 0].reshape(len(lines), -1)
+    def values(line: np.ndarray, places: np.ndarray) -> np.ndarray:
+        points = np.tile(line, (len(places), 1))
+        points[:, axis] = places
+        return np.asarray(at_points(target, coordinates, jnp.asarray(points)))[:, 0]
 
     places, found = np.linspace(low, high, ALONG), []
     spacing = places[1] - places[0]
-    for line, here in zip(through, values(through, places), strict=True):
-        own: list[float] = []
+    for line in through:
+        here, own = values(line, places), list[float]()
         for order in JUMP, BEND:
             steps = np.abs(np.diff(here, n=order))
             matters = MATTERS * np.ptp(here) * (spacing / (high - low)) ** (order - 1)
             large = steps > max(STEEP * float(np.median(steps)), matters, np.max(steps) / 10)
             for i in np.flatnonzero(large)[:MOST]:
                 ends = (float(places[i]), float(places[i + order]))
-                place = _nearer(functools.partial(_on_line, values, line), *ends, order, float(steps[i]), spacing)
+                place = _nearer(functools.partial(values, line), *ends, order, float(steps[i]), spacing)
                 if place is not None and all(abs(place - other) > 3 * spacing for other in own):
                     own.append(place)
         found.append(own)
     same = [at for at in found[0] if all(any(abs(at - other) < SAME * (high - low) for other in own) for own in found[1:])]
     return [at for at in same if low + spacing < at < high - spacing]
-
-
-def _on_line(values: Callable[..., np.ndarray], line: np.ndarray, places: np.ndarray) -> np.ndarray:
-    return np.asarray(values(line[None], places)[0])
 
 
 def _nearer(

@@ -32,8 +32,9 @@ from .noise import first_guess
 from .pinn import Pinn
 from .second_stage import KEPT, LEAST, added, of_seed
 from .seeds import Keys, stack, unstack
+from .stretch import Stretch, ends
 from .task import Fit, Task
-from .windows import FIRST, Stretch, boxes, ends
+from .windows import FIRST, boxes
 
 ENOUGH = 1e-4  # of the scale of a field: a window that is off by less is done,
 EASY = 1e-6  # and if it is off by less than that, the next one may be longer
@@ -80,7 +81,7 @@ def solved_in_windows(task: Task, scales: Sequence[Scales], point_keys: Keys, ne
     in_space, last_off = task.problems[0].domain.dimension > 1, np.inf
     scales = [dataclasses.replace(one.soft(), breaks={}) for one in scales]
     length, shortest, growth = (last - first) / FIRST, (last - first) / (IN_SPACE if in_space else SHORTEST), LONGER
-    for fan in scales[0].fans if scales[0].shown else ():  # first as long as it takes diffusion to get through the box
+    for fan in scales[0].fans if scales[0].has_directions else ():  # first as long as it takes diffusion to get through the box
         length = min(length, (last - first) * THROUGH / fan.by) if fan.in_time else length
     small = dataclasses.replace(task.base, hidden=(WIDTH,))
     networks, windows = create_solutions(small, task.problems, network_keys, scales), list[_Window]()
@@ -115,7 +116,9 @@ def _solved(task: Task, own: Stretch, before: Solution | None, networks: Solutio
     """What begins with the end of the window before, if there is one, on the same untrained networks."""
     size = len(own.problems)
     alone = zip(own.problems, unstack(networks, size), own.scales, strict=True)
-    untrained = stack([problem.solution(_shown(one.network, scales), scales.units) for problem, one, scales in alone])
+    untrained = stack(
+        [problem.solution(_with_own_directions(one.network, scales), scales.units) for problem, one, scales in alone]
+    )
     with jax.enable_x64(True):  # what a window ends with is known to more digits than single precision has
         guessed = first_guess(own.channels(before), untrained)
         channels = unstack(tuple(c if c.kind == "equation" else c.with_sigma(STRICT * c.sigma) for c in guessed), size)
@@ -128,7 +131,7 @@ def _solved(task: Task, own: Stretch, before: Solution | None, networks: Solutio
     return _Window(own.begin, own.end, untrained, found, stack(together))
 
 
-def _shown(network: AbstractNetwork, scales: Scales) -> AbstractNetwork:
+def _with_own_directions(network: AbstractNetwork, scales: Scales) -> AbstractNetwork:
     """The network with what a window has of directions from corners: how far diffusion goes is a matter of its length."""
     if scales.directions is None:
         return network

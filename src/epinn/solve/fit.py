@@ -30,8 +30,9 @@ from .second_stage import AT_CORNERS, at_first, is_accurate, is_near, with_furth
 from .seeds import Keys, stack, unstack
 from .stages import fit_from, fit_once, fit_with_restarts, go_on
 from .starts import with_other_explanations
+from .stretch import can_march
 from .task import Account, Fit, Task
-from .windows import briefly, can_march, fit_in_windows, nearer
+from .windows import briefly, fit_in_windows, nearer
 
 RESTART = "normal"  # wider weights leave the plateau around u = 0 on which others may get stuck
 AT_ONCE = 0.5  # of the work that a fit may do, where windows may follow, which then have as much as any fit
@@ -141,13 +142,12 @@ class _Asked:
 def _without_training(asked: _Asked, task: Task) -> list[Pinn]:
     """Solutions of untrained networks, first of those that are shown directions from corners, if there are any; none where they
     leave too much."""
-    close: list[Pinn] = []
     if all(one.fans for one in asked.known):
         shown = [one.with_directions() for one in asked.known]
         solution = create_solutions(asked.base, asked.problems, asked.network_keys, shown)
-        close, done = _at_once_or_in_windows(asked, asked.task(shown), solution, shown)
-        if done or all(is_accurate(pinn, AT_CORNERS) for pinn in close):
-            return close
+        pinns, done = _at_once_or_in_windows(asked, asked.task(shown), solution, shown)
+        if done or all(is_accurate(pinn, AT_CORNERS) for pinn in pinns):
+            return pinns
     pinns, done = _at_once_or_in_windows(asked, task, asked.start(range(len(asked.problems)), 0), asked.known)
     return pinns if done else []
 

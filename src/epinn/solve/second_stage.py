@@ -47,12 +47,12 @@ def is_near(found: Fit) -> bool:
     return found.largest < FAR
 
 
-def is_accurate(pinn: Pinn, least: float = ACCURATE) -> bool:
+def is_accurate(pinn: Pinn, within: float = ACCURATE) -> bool:
     """Whether a stage has left so little that there is nothing more to be done."""
     stage = last_stage(pinn.solution.network)
     if stage is None or pinn.warnings or max(float(np.max(c.sigma)) for c in pinn.channels) > SOLVED:
         return False
-    return float(np.max(stage.remains)) < least * _extent(pinn)
+    return float(np.max(stage.remains)) < within * _extent(pinn)
 
 
 def _extent(pinn: Pinn) -> float:

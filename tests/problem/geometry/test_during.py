@@ -7,7 +7,7 @@ import pytest
 
 import epinn
 from epinn.problem.scales import Scales
-from epinn.solve.windows import Stretch, can_march
+from epinn.solve.stretch import Stretch, can_march
 
 KEY = jax.random.key(3)
 DISC = epinn.Disc(x=1, y=2, radius=0.5, name="rim")
