@@ -110,7 +110,7 @@ def test_a_field_that_is_positive_may_be_near_zero_fall_and_be_measured_with_noi
 
 
 def of_k(u, k):
-    return k * u
+    return k * u - 1
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def of_k(u, k):
     [
         {"equation": lambda u, k: u.x + k},
         {"equation": lambda u, p: u.x + p.k},
-        {"equation": lambda u, point: (u.x * getattr(point, "k")).x},  # noqa: B009
+        {"equation": lambda u, point: (u.x * getattr(point, "k")).x - 1},  # noqa: B009
         {"boundary": epinn.Boundary(of_k)},
         {"data": Data([0.5], [1.0], operator=of_k)},
         {"data": Data([0.5], [1.0], operator=of_k, held_out=True)},
@@ -127,7 +127,7 @@ def of_k(u, k):
 def test_an_unknown_that_is_somewhere_is_used(conditions):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        Problem(LINE, **({"equation": lambda u: u.x} | conditions), unknowns={"k": 1.0}).check()
+        Problem(LINE, **({"equation": lambda u: u.x, "extra": Dirichlet(2.0)} | conditions), unknowns={"k": 1.0}).check()
 
 
 @pytest.mark.parametrize("equation", [lambda u: u.x, lambda u, p: u.x + p.x, lambda u, **others: u.x])

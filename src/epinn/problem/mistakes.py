@@ -1,5 +1,5 @@
 """Mistakes that show only when the conditions of a problem are seen together: a value that another one denies, a negative one
-of a field that is positive, and an unknown in none of them.
+of a field that is positive, an unknown in none of them, and unknowns that may be anything as long as others are too.
 """
 
 import itertools
@@ -15,6 +15,7 @@ from ..derivatives.operator import at_points
 from ..errors import InputError, warn
 from .channel import Channel
 from .checks import at_place
+from .combinations import free_combinations
 from .domain import Face
 from .operators import Derivatives, Flux
 from .precision import Exact
@@ -24,11 +25,14 @@ if TYPE_CHECKING:
     from .problem import Problem
 
 PLACES = 64  # of a part of the boundary, and of the domain, where functions are looked at
+SETTLE = "give one as a number, or say what is known of it, Unknown(guess, prior=epinn.Normal(mean, sd))"
 ROUNDED = 1e-5  # of the size of what is given: values that differ by no more are the same
 
 
 def check_together(problem: "Problem") -> None:
-    """Refuse conditions that deny each other; a warning where an unknown is in none of them."""
+    """Refuse conditions that deny each other, or hold best if everything that is sought is zero; a warning where an unknown is
+    in none of them, or only in combination with others."""
+    _check_told(problem)
     exact = [one for one in stated(problem) if one.condition.tolerance is None]
     pairs = [pair for pair in itertools.combinations(exact, 2) if _is_one_thing(*pair)]
     if not (pairs or problem.positive or problem.unknowns):
@@ -42,6 +46,27 @@ def check_together(problem: "Problem") -> None:
     used = {name for channel in channels for name in channel.operator.used}
     idle = [name for name in problem.unknowns if name not in used]
     warn([f"nothing is learned of the unknown {name}: it is in no equation, condition or measurement." for name in idle])
+
+
+def _check_told(problem: "Problem") -> None:
+    """Refuse unknowns that every condition leaves open if they are multiplied together, since nothing fits better than none of
+    them; a warning where only a combination can be told, and the rest is a matter of priors."""
+    for found in free_combinations(problem):
+        names = _listed(found.names)
+        if not found.shrinks:
+            warn([f"only a combination of {names} can be told, and what is said of each comes from its prior: {SETTLE}."])
+            continue
+        subject, who = (f"{names} are", "one of them") if len(found.names) > 1 else (f"{names} is", "it")
+        together = " of all of them together" if len(found.names) > 1 else ""
+        how = SETTLE if found.unknowns else f"give values of {who}"
+        raise InputError(
+            f"nothing tells how large {subject}: every condition holds for any multiple{together}, and for zero; {how}, "
+            f"or a condition in which {who} stands beside something known, a flux or a source."
+        )
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 def _is_one_thing(one: Stated, other: Stated) -> bool:
