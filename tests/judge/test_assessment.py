@@ -101,3 +101,21 @@ def test_only_what_meets_the_equations_is_called_zero():
     assert called_zero(column, 1e-6)
     assert not called_zero(column, 0.5)
     assert not called_zero(source, 1e-4)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("number", "word"), [(2, "not checked"), (12, "trustworthy")])
+def test_two_readings_do_not_settle_two_unknowns_and_a_beginning(number, word):
+    """What decides then is that a network prefers fields that change little, and the rate was said to be 9 standard deviations
+    below the true one."""
+    times = np.linspace(1, 4, number)
+    noise = 0.02 * np.random.default_rng(0).normal(size=number)
+    problem = epinn.Problem(
+        domain=epinn.Box(t=(0, 6)),
+        equation=lambda u, k, c: u.t + k * (u - c),
+        unknowns={"k": 1.0, "c": 1.0},
+        data=epinn.Data(times, 2 + 5 * np.exp(-0.5 * times) + noise, sigma=0.02),
+    )
+    band = epinn.attach(epinn.fit(problem, key=0), method="laplace", key=1)
+    assert band.verdict.word == word
+    assert ("rests on" in str(band.verdict)) == (word == "not checked")

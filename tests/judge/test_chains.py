@@ -12,7 +12,7 @@ from epinn.posterior.posterior import Posterior
 from epinn.posterior.sampler import Members
 
 pytestmark = pytest.mark.usefixtures("quick_compile")
-PROBLEM = epinn.Problem(domain=epinn.Box(x=(0, 1)), equation=lambda u, k: k * u.xx, unknowns={"k": 1.0})
+PROBLEM = epinn.Problem(domain=epinn.Box(x=(0, 1)), equation=lambda u, k: k * u.xx - 1, unknowns={"k": 1.0})
 
 
 @pytest.fixture(scope="module")

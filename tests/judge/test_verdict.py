@@ -82,6 +82,8 @@ def test_a_band_that_its_measurements_deny_is_not_trustworthy(kind, word):
         (dataclasses.replace(BLIND, residuals="small", allowance=0.3), "trustworthy", "hold to 0.30 only"),
         (dataclasses.replace(BLIND, allowance=0.3), "not checked", "nothing"),
         (dataclasses.replace(BLIND, from_prior={"k": 0.9}), "not checked", "nothing"),
+        (dataclasses.replace(BLIND, residuals="small", from_network={"k": 1.1, "c": 5.0}), "not checked", "said of c rests on"),
+        (dataclasses.replace(BLIND, residuals="small", from_network={"k": 1.1, "c": 1.0}), "trustworthy", "small"),
         (dataclasses.replace(BLIND, reference=np.full((N, 1), 0.1), allowance=0.3), "trustworthy", "of its own posterior"),
         (dataclasses.replace(BLIND, reference=np.full((N, 1), 0.3)), "too narrow", "0.33 times"),
         (dataclasses.replace(BLIND, reference=np.full((N, 1), 0.01)), "too wide", "10 times"),

@@ -46,6 +46,13 @@ def test_neither_do_those_that_a_fit_has_followed():
     assert sum(kinds(lambda r: left(r.standard_normal(N)), used=4.0).values()) <= 3
 
 
+def test_what_is_smaller_than_the_noise_denies_nothing():
+    """Readings that were computed, and have no noise at all, leave what the prior of a fit pulls at."""
+    found = kinds(lambda r: 0.1 * np.cos(np.pi * T / 10) + 1e-3 * r.standard_normal(N))
+    assert set(found) <= {"scatter less"}
+    assert kinds(lambda r: 0.1 * np.cos(np.pi * T / 10) + 1e-3 * r.standard_normal(N), known=False)["pattern"] == SETS
+
+
 @pytest.mark.parametrize(
     ("kind", "make", "least"),
     [

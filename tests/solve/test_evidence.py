@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import multivariate_normal
 
 import epinn
-from epinn.solve.evidence import log_evidence
+from epinn.solve.evidence import LOOSER, log_evidence, resting_on_the_network
 from epinn.solve.prior import bayesian_prior
 from epinn.solve.seeds import stack
 from epinn.solve.stages import _all_noise, _better
@@ -64,3 +64,29 @@ def test_measurements_of_which_nothing_is_explained_are_named():
     assert "'data'" in text
     assert "sigma=" in text
     assert _all_noise(line(0.1)[0]) == []
+
+
+@pytest.mark.parametrize("sigma", [0.01, 10.0])
+def test_what_a_network_could_say_as_well_rests_on_its_prior(sigma):
+    """An unknown that is added to a straight line beside its own bias, and one that nothing else can say: both are linear, and
+    have closed forms."""
+    offset, bend = epinn.Unknown(0.0, prior=epinn.Normal(0, 40)), epinn.Unknown(0.0, prior=epinn.Normal(0, 40))
+    problem = epinn.Problem(
+        domain=epinn.Box(x=(-1, 1)),
+        equation=(),
+        data=epinn.Data(X, Y, sigma=sigma, operator=lambda u, x, offset, bend: u + offset + bend * x**2),
+        unknowns={"offset": offset, "bend": bend},
+    )
+    pinn = epinn.fit(problem, base=epinn.Base(hidden=(), epochs=0, newton=0, dimensionless=False))
+    prior = bayesian_prior([problem], stack([pinn.solution]), 1.0)
+    found = resting_on_the_network(problem.channels(0), pinn.solution, prior)
+    features = np.stack([X, np.ones(12), X**2, np.ones(12)], axis=1)  # weight, bias, bend, offset
+
+    def spreads(width):
+        precision = features.T @ features / sigma**2 + np.diag([width**-2, width**-2, 40**-2, 40**-2])
+        return np.sqrt(np.diag(np.linalg.inv(precision)))[2:]
+
+    bend_times, offset_times = spreads(LOOSER) / spreads(1.0)
+    assert found["offset"] == pytest.approx(offset_times, rel=1e-3)
+    assert found["bend"] == pytest.approx(bend_times, rel=1e-3)
+    assert found["bend"] < 1.5 < found["offset"]

@@ -10,11 +10,13 @@ from ..derivatives.network import Opaque
 from ..methods.attach import seen_by
 from ..methods.method import Method
 from ..posterior.held_out import compare_held_out
+from ..posterior.linearised import gaussian_around
 from ..posterior.posterior import Posterior
 from ..problem.corners import contradicting_parts, contradictions, in_words
 from ..solve.diagnosis import Finding
+from ..solve.evidence import resting_on_the_network
 from ..solve.misfit import Misfit
-from ..solve.pinn import Pinn
+from ..solve.pinn import Pinn, prior_of
 from ..solve.seeds import stack
 from .denial import denied_by
 from .evaluation import Evaluation
@@ -46,6 +48,7 @@ def assess(pinn: Pinn, method: Method, posterior: Posterior, evaluation: Evaluat
             missed=most_missed(pinn) if method.traits.is_linearised else math.inf,
             unasked=where_nothing_is_asked(pinn) if method.traits.uses_base else "",
             from_prior=shares_of_priors(pinn, evaluation) if method.traits.uses_sigma else {},
+            from_network=shares_of_the_network(informed) if method.traits.uses_sigma else {},
             modes=pinn.modes if method.traits.uses_base and not method.traits.retrains else None,  # its own fits know more
             unknowns={name: float(np.asarray(pinn.solution.unknowns[name])) for name in pinn.problem.parameters},
             is_zero=is_zero(pinn, evaluation),
@@ -70,6 +73,15 @@ def shares_of_priors(pinn: Pinn, evaluation: Evaluation) -> dict[str, float]:
         relative = abs(float(seen.mean)) if pinn.problem.parameters[name].positive else 1.0
         found[name] = float(seen.std) / (max(relative, 1e-300) * width)
     return found
+
+
+def shares_of_the_network(pinn: Pinn) -> dict[str, float]:
+    """By unknown parameter, how many times as uncertain it would be if a network had less of a preference for smooth fields;
+    nothing where there are too many rows to tell."""
+    if pinn.is_noiseless or not pinn.problem.parameters:
+        return {}
+    prior = prior_of([pinn], stack([pinn.solution]), pinn.base.prior)
+    return resting_on_the_network(gaussian_around(pinn.channels, pinn.solution), pinn.solution, prior) or {}
 
 
 def implied_errors(pinn: Pinn, evaluation: Evaluation) -> dict[str, float]:

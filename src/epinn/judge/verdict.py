@@ -11,6 +11,7 @@ from ..methods.mcmc.diagnostics import MIXED, STUCK
 from ..posterior.gaussian import LEVEL, quantile
 from ..posterior.held_out import HeldOut
 from ..solve.diagnosis import Finding
+from ..solve.evidence import LOOSER
 from ..solve.explanations import Modes
 from ..solve.misfit import SOLVED
 from .evaluation import Evaluation
@@ -30,10 +31,15 @@ FAR = 0.1  # of a field's variation: if the residuals imply a larger error, they
 
 LET_THEM_MEET = "to have it in the band, let one of them go over into the other, within as short a stretch as it really does."
 
+RESTS = 1.5  # times as uncertain: from there on an unknown rests on the network, and not on the measurements
 MOSTLY = 0.5  # an unknown whose standard deviation is this part of its prior's is mostly prior
 
 FOUND_ZERO = "all fields are zero, which meets every condition, and whether anything else does was not looked for"
 EXCLUDE_ZERO = "to exclude it, say what is known of another solution: a value somewhere, Data(...), or one more condition."
+
+SETTLE = (
+    "The measurements do not settle that: take more of them, or say what is known, Unknown(guess, prior=epinn.Normal(...))."
+)
 
 TELL_APART = "say what is known, prior=epinn.Normal(...) or positive=True, guess nearer, or measure what tells them apart."
 
@@ -107,6 +113,8 @@ class Evidence:
     missed: float = math.inf  # the largest residual of what holds exactly, in parts of the size of its terms
     unasked: str = ""  # where given values contradict each other, in words
     from_prior: Mapping[str, float] = field(default_factory=dict)  # by unknown, its standard deviation in parts of its prior's
+    from_network: Mapping[str, float] = field(default_factory=dict)  # by unknown, how many times as uncertain it is without the
+    # preference of a network for smooth fields
     modes: Modes | None = None  # whether something else explains the measurements as well, if that was looked for
     unknowns: Mapping[str, float] = field(default_factory=dict)  # as the base found them
     is_zero: bool = False  # whether what was found is zero everywhere, though nothing was measured: others may exist
@@ -147,6 +155,8 @@ def _judged(evidence: Evidence) -> Verdict:
     why = (*_mostly_prior(evidence), *grounds, *_allowed(evidence), *_starts(evidence))
     if evidence.modes is not None and evidence.modes.others:
         return Verdict(AMBIGUOUS, (*_others(evidence.modes, evidence.unknowns), *why), (TELL_APART,))
+    if open_ := [name for name, times in evidence.from_network.items() if times > RESTS]:
+        return Verdict(NOT_CHECKED, (_rests_on_the_network(open_, evidence.from_network), *why), (SETTLE,))
     if evidence.unasked and evidence.held_out is None:  # measurements would have told
         said = f"{evidence.unasked}, and how far that reaches is not in the band"
         return Verdict(NOT_CHECKED, (said, *why), (LET_THEM_MEET,))
@@ -199,6 +209,14 @@ def _mostly_prior(evidence: Evidence) -> Iterator[str]:
     for name, share in evidence.from_prior.items():
         if share > MOSTLY:
             yield f"what is said of {name} is mostly its prior (its standard deviation is {significant(share)} of the prior's)"
+
+
+def _rests_on_the_network(names: Sequence[str], times: Mapping[str, float]) -> str:
+    who, largest = ", ".join(names), max(times[name] for name in names)
+    return (
+        f"what is said of {who} rests on the smooth fields that a network prefers: with a prior {significant(LOOSER)} times "
+        f"as wide on its weights {'they are' if len(names) > 1 else 'it is'} {significant(largest)} times as uncertain"
+    )
 
 
 def _starts(evidence: Evidence) -> Iterator[str]:

@@ -146,7 +146,8 @@ def pattern(readings: Readings, axis: int, part: float) -> tuple[float, Float[np
     """How probable it is that residuals follow slow cosines along a coordinate by so much, and what they follow. Of cosines
     there are as many as this power of the number of readings.
 
-    Only their order along it counts, and residuals far off count less: an F test, whatever their size.
+    Only their order along it counts, and residuals far off count less: an F test. Where sigma is known, they must be too large
+    for that as well: readings with less noise than was said leave what a prior pulls at, which the band has in it.
     """
     number = len(readings.z)
     scale = max(float(np.median(np.abs(readings.z))) / MEDIAN, 1e-300)
@@ -157,7 +158,10 @@ def pattern(readings: Readings, axis: int, part: float) -> tuple[float, Float[np
     if left < 2:
         return 1.0, np.zeros(number)
     ratio = np.sum(smooth**2) / rank / max(float(np.sum((clipped - smooth) ** 2)) / left, 1e-300)
-    return float(special.fdtrc(rank, left, ratio)), smooth
+    probability = float(special.fdtrc(rank, left, ratio))
+    if readings.known and readings.freedom == GAUSSIAN:
+        probability = max(probability, float(special.gammaincc(rank / 2, np.sum(smooth**2) / 2)))
+    return probability, smooth
 
 
 def scatter(readings: Readings) -> tuple[float, float, float]:

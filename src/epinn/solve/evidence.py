@@ -29,6 +29,8 @@ from .optimise.smaller_space import Regular, is_dense
 from .optimise.whitened import Prior, System
 from .seeds import one_of, over_seeds, stack
 
+LOOSER = 10.0  # times as wide
+
 
 def log_evidence(channels: tuple[Channel, ...], solution: Solution, prior: Prior) -> float | None:
     """Of one fit, with the sigma that it found; None where there are too many rows for it."""
@@ -42,19 +44,35 @@ def spread_of_unknowns(channels: tuple[Channel, ...], solution: Solution, prior:
     return None if found is None else dict(zip(sorted(solution.raw), found[0].tolist(), strict=True))
 
 
+def resting_on_the_network(channels: tuple[Channel, ...], solution: Solution, prior: Prior) -> dict[str, float] | None:
+    """How many times as large the same standard deviations are if the prior on the weights is `LOOSER`: once, where the
+    measurements decide. Where they leave an unknown open, what decides is that a network prefers smooth fields."""
+    looser = jax.tree.map(lambda width: LOOSER * width, prior.spread.network)
+    wide = dataclasses.replace(prior, spread=dataclasses.replace(prior.spread, network=looser))
+    found = [_of_one(_spreads, channels, solution, each, with_its_tolerances=True) for each in (prior, wide)]
+    if found[0] is None or found[1] is None:
+        return None
+    return dict(zip(sorted(solution.raw), (found[1][0] / found[0][0]).tolist(), strict=True))
+
+
 def _of_one(
-    function: Callable[[System, Any], Array], channels: tuple[Channel, ...], solution: Solution, prior: Prior
+    function: Callable[[System, Any], Array],
+    channels: tuple[Channel, ...],
+    solution: Solution,
+    prior: Prior,
+    *,
+    with_its_tolerances: bool = False,
 ) -> np.ndarray | None:
-    """What a function says of the system of one fit, whose conditions count with the same tolerance as in any other; None
-    where there are too many rows for a factorisation."""
+    """What a function says of the system of one fit, whose conditions count with the same tolerance as in any other, or with
+    those that it has; None where there are too many rows for a factorisation."""
     stacked, solutions = tuple(stack([channels])), stack([solution])
     parameters, rest = trainable(solutions)
     rows, size = sum(c.target.size for c in channels), sum(leaf.size for leaf in jax.tree.leaves(parameters))
     if not is_dense(rows, size):
         return None
+    others = stacked if with_its_tolerances else first_guess(stacked, solutions)
     fair = tuple(
-        found if isinstance(found.precision, UnknownNoise) else same
-        for found, same in zip(stacked, first_guess(stacked, solutions), strict=True)
+        found if isinstance(found.precision, UnknownNoise) else same for found, same in zip(stacked, others, strict=True)
     )
     keys = jax.random.split(jax.random.key(0), 1)
 
