@@ -3,7 +3,10 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: setup demo test test-all lint docs wheel bench faults fuzz endurance browser clean
+SHAPES := $(if $(CI),,--no-shapes)  # checking them takes a quarter of the time, and is for machines to wait for
+FRAMEWORKS := tests/interop tests/test_documentation.py tests/app/commands/test_attach.py
+
+.PHONY: setup demo test test-rest test-all lint docs wheel bench faults fuzz endurance browser clean
 
 setup: .venv/developer  ## an environment with epinn and the tools to work on it
 
@@ -27,8 +30,8 @@ browser:  ## Chromium, in which the tests open the report page; left out with a 
 	  || { [ "$$(id -u)" = 0 ] && apt-get -qq update && apt-get -qq install -y --no-install-recommends chromium >/dev/null; } \
 	  || echo "no chromium: the tests that open the report page in a browser are left out"
 
-test: .venv/developer browser  ## the tests that people run while they work: all but the slow ones, shapes unchecked
-	$(BIN)/python -m pytest -n 2 --dist worksteal -q -m "not slow" --no-shapes
+test: .venv/developer browser  ## the tests that people run while they work: all but the slow ones; shapes are checked where CI is set
+	$(BIN)/python -m pytest -n 2 --dist worksteal -q -m "not slow" $(SHAPES)
 
 lint: .venv/developer  ## style, types, and which package may import which
 	$(BIN)/ruff check .
@@ -45,6 +48,10 @@ $(INTEROP)/installed: tests/interop/requirements.txt pyproject.toml
 
 test-all: $(INTEROP)/installed browser  ## every test, every shape, also with PyTorch, DeepXDE, ONNX, Flax, Haiku and Keras, which are installed for it
 	DDE_BACKEND=pytorch KERAS_BACKEND=jax $(INTEROP)/bin/python -m pytest -n 2 --dist worksteal -q
+
+test-rest: $(INTEROP)/installed browser  ## what `make test` leaves out: the slow ones, and those that need PyTorch and the like
+	DDE_BACKEND=pytorch KERAS_BACKEND=jax $(INTEROP)/bin/python -m pytest -n 2 --dist worksteal -q -m slow
+	DDE_BACKEND=pytorch KERAS_BACKEND=jax $(INTEROP)/bin/python -m pytest -n 2 --dist worksteal -q -m "not slow" $(FRAMEWORKS)
 
 DOCS := .venv-docs
 
