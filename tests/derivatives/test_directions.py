@@ -18,14 +18,19 @@ def directions(in_time, by=(1.0, 2.5), at=(-1.0, -1.0)):
     return Directions(((0, 1),), (at,), (in_time,), Frozen(jnp.asarray([by])))
 
 
+def distances(width=1e-2):
+    """From a wall along the second coordinate."""
+    return Directions(((1,),), ((1.0,),), (False,), Frozen(jnp.asarray([[-1 / width, 1 / np.arcsinh(2 / width)]])))
+
+
 def slope(function, axis):
     return lambda x: jax.jvp(function, (x,), (jnp.eye(2)[axis],))[1]
 
 
-@pytest.mark.parametrize("in_time", [False, True])
-def test_derivatives_are_those_of_nested_differentiation(in_time):
+@pytest.mark.parametrize("made", [lambda: directions(False), lambda: directions(True), distances])
+def test_derivatives_are_those_of_nested_differentiation(made):
     with jax.enable_x64(True):
-        shown = directions(in_time)
+        shown = made()
         x = jnp.asarray([-0.4, -0.7])
         jet = shown(Jet.variable(x, ORDERS))
         for order in ORDERS:

@@ -109,8 +109,7 @@ def in_words(network: AbstractNetwork) -> str:
             if encoding.periodic:
                 more.append("periodic")
             if encoding.directions is not None:
-                number = len(encoding.directions.axes)
-                more.append(f"shown directions from {number} corner{'s' if number > 1 else ''}")
+                more.append(encoding.directions.in_words)
             if encoding.stretch is not None:
                 more.append(f"up to {float(np.max(encoding.stretch.content)):.2g} times as fine as usual")
             if encoding.frequencies is not None:

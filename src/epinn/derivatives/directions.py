@@ -5,6 +5,9 @@ no smooth function of the coordinates, but it is one of the direction and the di
 well. With time, the distance is that which diffusion goes; a direction is then a constant x / sqrt(t), the similarity variable.
 
 The simplest field that goes from one value to the other is among what is shown: an angle, or the error function.
+
+Next to a wall at which a field may end steeply, it is the distance that is shown, stretched: every layer that is not thinner
+than the thinnest one is a smooth function of that.
 """
 
 import functools
@@ -40,26 +43,40 @@ def _erf(x: Array, n: int) -> list[Array]:
 
 INVERSE_ROOT, ERF = Activation("inverse root", _inverse_root), Activation("erf", _erf)
 ARCTAN = Activation("arctan", functools.partial(by_nesting, jnp.arctan))
+ARCSINH = Activation("arcsinh", functools.partial(by_nesting, jnp.arcsinh))
 
 
 class Directions(eqx.Module):
-    """Those from some corners, in the coordinates of a network."""
+    """Those from some corners, or distances from walls, in the coordinates of a network."""
 
-    axes: tuple[tuple[int, int], ...] = eqx.field(static=True)  # of each corner, the two coordinates that count; time is last
-    at: tuple[tuple[float, float], ...] = eqx.field(static=True)  # where it is
+    axes: tuple[tuple[int, ...], ...] = eqx.field(static=True)  # of each corner, the two coordinates that count; time is last;
+    # of a wall, the one that it is across
+    at: tuple[tuple[float, ...], ...] = eqx.field(static=True)  # where it is
     in_time: tuple[bool, ...] = eqx.field(static=True)  # whether that counts by its root
-    by: Any  # what lengths are multiplied by, into the domain, corners by two: frozen, as nothing here is trained
+    by: Any  # what lengths are multiplied by, into the domain, corners by two, or what a length and what is made of it are
+    # multiplied by: frozen, as nothing here is trained
 
     @property
     def size(self) -> int:
         """How many numbers they are."""
-        return sum(3 if in_time else 4 for in_time in self.in_time)
+        return sum(1 if len(axes) == 1 else 3 if in_time else 4 for axes, in_time in zip(self.axes, self.in_time, strict=True))
+
+    @property
+    def in_words(self) -> str:
+        """What a network is shown."""
+        number, walls = len(self.axes), all(len(axes) == 1 for axes in self.axes)
+        what, where = ("distances", "wall") if walls else ("directions", "corner")
+        return f"shown {what} from {number} {where}{'s' if number > 1 else ''}"
 
     def __call__(self, x: Value) -> Value:
         return join([self._from_one(x, i) for i in range(len(self.axes))])
 
     def _from_one(self, x: Value, corner: int) -> Value:
-        by, places = self.by.content[corner], zip(self.axes[corner], self.at[corner], strict=True)
+        by, axes, at = self.by.content[corner], self.axes[corner], self.at[corner]
+        if len(axes) == 1:
+            stretched: Value = activate(ARCSINH, (_part(x, axes[0]) - at[0]) * by[0]) * by[1]
+            return stretched
+        places = zip(axes, at, strict=True)
         first, second = ((_part(x, axis) - at) * by[i] for i, (axis, at) in enumerate(places))
         if self.in_time[corner]:
             spread = _not_negative(second) + TINY

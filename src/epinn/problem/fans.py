@@ -17,8 +17,6 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from ..derivatives.directions import Directions
-from ..derivatives.network import Frozen
 from ..derivatives.units import Units
 from .channel import Channel
 from .corners import Corner
@@ -37,6 +35,7 @@ NOTHING = 1e-9  # of the largest part that a derivative has in an equation
 REACH = 0.7  # of the box: so near a corner, points are drawn nearer to it,
 NEAREST = 1e-3  # down to this part of that
 SMALL = 1e-3  # of the box
+ROUNDED = 1e-10  # the square of a distance
 
 
 @dataclass(frozen=True)
@@ -88,6 +87,10 @@ class Fan:
         square: Array = first**2 + (self.by * jnp.maximum(second, 0.0) if self.in_time else (self.by * second) ** 2)
         return square
 
+    def growth(self, points: Float[Array, "n d"]) -> Float[Array, " n"]:
+        """How many times as large the terms of an equation may be at some points as elsewhere."""
+        return 1 / (self.squared_distance(points) + ROUNDED)
+
 
 def fans(
     problem: "Problem", corners: Sequence[Corner], channels: Sequence[Channel], units: Units, sizes: Mapping[str, Any]
@@ -111,19 +114,6 @@ def fans(
     return tuple(found)
 
 
-def directions(found: Sequence[Fan], units: Units) -> Directions | None:
-    """What a network is shown of them; nothing where there are none."""
-    if not found:
-        return None
-    middle, half = np.asarray(units.middle, float), np.asarray(units.half, float)
-    at = tuple(
-        (float((f.at[0] - middle[f.axes[0]]) / half[f.axes[0]]), float((f.at[1] - middle[f.axes[1]]) / half[f.axes[1]]))
-        for f in found
-    )
-    by = Frozen(jnp.asarray([f.inward for f in found]))
-    return Directions(tuple(f.axes for f in found), at, tuple(f.in_time for f in found), by)
-
-
 def _time_last(axes: tuple[int, int], at: tuple[float, float], domain: Box) -> Place:
     if domain.coordinates[axes[0]] == TIME:
         return (axes[1], axes[0]), (at[1], at[0])
@@ -142,7 +132,7 @@ def _spread(
     for channel in channels:
         if channel.kind != "equation" or channel.given or channel.partner is not None or channel.over is not None:
             continue
-        slopes = _slopes(channel, np.clip(point, -INSIDE, INSIDE), units, problem)
+        slopes = slopes_at(channel, np.clip(point, -INSIDE, INSIDE), units, problem)
         for field in range(slopes.shape[-1]):
             found += _of_one(channel.operator.orders, slopes[..., field], axes, in_time)
     return float(np.exp(np.median(np.log(found)))) if found else None
@@ -162,7 +152,7 @@ def _of_one(orders: Sequence[tuple[int, ...]], slopes: np.ndarray, axes: tuple[i
     return list(4 * ratio if in_time else np.sqrt(ratio))
 
 
-def _slopes(channel: Channel, point: np.ndarray, units: Units, problem: "Problem") -> Float[np.ndarray, "draws orders f"]:
+def slopes_at(channel: Channel, point: np.ndarray, units: Units, problem: "Problem") -> Float[np.ndarray, "draws orders f"]:
     """The derivatives of an equation by those of the fields, in the coordinates of a network, for random ones."""
     shape = (DRAWS, len(channel.operator.orders), len(problem.fields))
     drawn = jnp.asarray(np.random.default_rng(0).normal(size=shape) / 2)

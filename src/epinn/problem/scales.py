@@ -24,8 +24,9 @@ from ..derivatives.units import Units
 from .channel import Channel, thinned
 from .corners import Corner, contradictions
 from .domain import Box
-from .fans import Fan, directions, fans
+from .fans import Fan, fans
 from .jumps import jumps
+from .layers import Layer, layers
 from .lift import Lift, find_lift, together
 from .operators import Derivatives, Flux, Traces
 from .periods import periods_in_half_the_box
@@ -43,7 +44,6 @@ DECADES = 16  # either way, of the scales that are tried
 MOST_ROWS = 6000  # of a problem in windows, where each has points of its own
 ZONED_ROWS = 2000  # of one whose zones were found, and have to be solved together
 MOST_POINTS = 8  # times as many as usual
-ROUNDED = 1e-10  # the square of a distance
 BEYOND = 10.0  # times the range of its given values is as much as a field is taken to vary, if the equation has guesses in it
 
 
@@ -59,7 +59,8 @@ class Scales(eqx.Module):
     periods: tuple[float, ...] = eqx.field(static=True, default=())  # of what is given, in half the box, along each coordinate
     corners: tuple[Corner, ...] = eqx.field(static=True, default=())  # at which given values contradict each other
     fans: tuple[Fan, ...] = eqx.field(static=True, default=())  # the same, and others, where a network may be shown directions,
-    has_directions: bool = eqx.field(static=True, default=False)  # and whether it is
+    layers: tuple[Layer, ...] = eqx.field(static=True, default=())  # or distances from walls at which fields may be steep,
+    has_directions: bool = eqx.field(static=True, default=False)  # and whether it is shown any
     lift: Lift | None = None  # what holds by construction, where anything does
 
     @classmethod
@@ -73,11 +74,12 @@ class Scales(eqx.Module):
             lift = None if breaks or not hard else search.lift(found)
             corners = contradictions(problem)
             spread = () if breaks else fans(problem, corners, search.channels, found.units, found.sizes)
+            thin = () if breaks or corners or spread else layers(problem, search.channels, found.units)
             on_host = jax.tree.map(np.asarray, dataclasses.replace(found, lift=lift))
         if breaks:  # there are conditions where zones meet, which have sizes too
             return dataclasses.replace(cls.of(problem.broken(breaks), hard=hard), breaks=breaks)
         rounded: Scales = jax.tree.map(lambda leaf: jnp.asarray(leaf, float), on_host)
-        return dataclasses.replace(rounded, periods=periods, corners=corners, fans=spread)
+        return dataclasses.replace(rounded, periods=periods, corners=corners, fans=spread, layers=thin)
 
     @property
     def stretch(self) -> tuple[float, ...]:
@@ -97,7 +99,7 @@ class Scales(eqx.Module):
             problem = problem.broken(self.breaks) if self.breaks else problem
             chosen = problem.points.collocation is not None or problem.points.boundary is not None
             problem = problem if chosen or self.times == 1 else problem.with_times_as_many_points(self.times)
-            places = self.fans if self.has_directions else self.corners
+            places = self.near if self.has_directions else self.corners
             problem = problem.clear_of(places) if places else problem
             made = problem.elsewhere(key) if elsewhere else problem.channels(key)
             made = made if self.lift is None else tuple(c for c in made if c.name not in self.lift.met)
@@ -120,7 +122,12 @@ class Scales(eqx.Module):
     @property
     def directions(self) -> Directions | None:
         """What a network is shown of them."""
-        return directions(self.fans, self.units) if self.has_directions else None
+        return _directions(self.near, self.units) if self.has_directions else None
+
+    @property
+    def near(self) -> tuple[Fan | Layer, ...]:
+        """Where a network may be shown more than the coordinates."""
+        return self.fans or self.layers
 
     def soft(self) -> "Scales":
         """The same with nothing that holds by construction."""
@@ -139,14 +146,14 @@ class Scales(eqx.Module):
         return Scales(plain, self.sizes, self.breaks, self.periods, self.corners)
 
     def size(self, channel: Channel) -> Float[Array, "*n k"]:
-        """The size of a channel's residuals, row by row where there are fans; at a break that was added, that of what is
-        continuous there."""
+        """The size of a channel's residuals, row by row where a network is shown more; at a break that was added, that of what
+        is continuous there."""
         if channel.name in self.sizes:
             own = self.sizes[channel.name]
             if channel.kind != "equation" or not self.has_directions:
                 return own
-            squares = jnp.stack([fan.squared_distance(channel.points) for fan in self.fans])
-            return own * (1 + jnp.sum(1 / (squares + ROUNDED), axis=0))[:, None]
+            growth = jnp.stack([place.growth(channel.points) for place in self.near])
+            return own * (1 + jnp.sum(growth, axis=0))[:, None]
         names, function = channel.operator.names, channel.operator.function
         assert isinstance(function, Traces)
         return jnp.stack(
@@ -156,6 +163,16 @@ class Scales(eqx.Module):
                 for field, along in function.parts
             ]
         )
+
+
+def _directions(places: Sequence[Fan | Layer], units: Units) -> Directions | None:
+    """What a network is shown of some places; nothing where there are none."""
+    if not places:
+        return None
+    middle, half = np.asarray(units.middle, float), np.asarray(units.half, float)
+    at = [tuple(float((x - middle[i]) / half[i]) for i, x in zip(one.axes, one.at, strict=True)) for one in places]
+    by = Frozen(jnp.asarray([one.inward for one in places]))
+    return Directions(tuple(one.axes for one in places), tuple(at), tuple(one.in_time for one in places), by)
 
 
 def alike(scales: Sequence[Scales | None]) -> list[Scales | None]:

@@ -140,16 +140,22 @@ class _Asked:
 
 
 def _without_training(asked: _Asked, task: Task) -> list[Pinn]:
-    """Solutions of untrained networks, first of those that are shown directions from corners, if there are any; none where they
-    leave too much."""
+    """Solutions of untrained networks; first of those that are shown directions from corners, if there are any, and last of
+    those that are shown distances from walls, if fields may be steep there; none where they leave too much."""
     if all(one.fans for one in asked.known):
-        shown = [one.with_directions() for one in asked.known]
-        solution = create_solutions(asked.base, asked.problems, asked.network_keys, shown)
-        pinns, done = _at_once_or_in_windows(asked, asked.task(shown), solution, shown)
+        pinns, done = _shown_more(asked)
         if done or all(is_accurate(pinn, AT_CORNERS) for pinn in pinns):
             return pinns
     pinns, done = _at_once_or_in_windows(asked, task, asked.start(range(len(asked.problems)), 0), asked.known)
+    if not done and all(one.layers for one in asked.known):
+        pinns, done = _shown_more(asked)
     return pinns if done else []
+
+
+def _shown_more(asked: _Asked) -> tuple[list[Pinn], bool]:
+    shown = [one.with_directions() for one in asked.known]
+    solution = create_solutions(asked.base, asked.problems, asked.network_keys, shown)
+    return _at_once_or_in_windows(asked, asked.task(shown), solution, shown)
 
 
 def _at_once_or_in_windows(asked: _Asked, task: Task, solution: Solution, scales: Sequence[Scales]) -> tuple[list[Pinn], bool]:

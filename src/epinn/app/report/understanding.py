@@ -165,6 +165,11 @@ def _notes(problem: Problem, scales: Scales | None) -> Iterator[Row]:
     elif scales is not None and scales.fans:
         where = places_in_words([(fan.axes, fan.at) for fan in scales.fans], problem.domain)
         yield "note", f"something is sudden at {where}, and it is solved up to there: the equation spreads that"
+    elif scales is not None and scales.layers:
+        names = dict.fromkeys(problem.domain.coordinates[layer.axes[0]] for layer in scales.layers)
+        thinnest = min(layer.width * layer.half for layer in scales.layers)
+        said = f"the equation may make layers as thin as {thinnest:.2g} at the walls along {', '.join(names)}"
+        yield "note", f"{said}; where nothing else finds the solution, a network is shown the distance from there"
     for found in () if scales is None else undefined(problem, problem.channels(0), scales.units):
         yield "note", f"{found}, where a fit is likely to stop; multiply by what is zero there, or begin the domain beside it"
     if problem.unknowns and not problem.data:

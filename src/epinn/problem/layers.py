@@ -1,0 +1,108 @@
+"""Layers at walls: where an equation says little of its highest derivative (a stream with little diffusion, a fluid with little
+viscosity, a fast reaction), a field may end at a wall by a steep turn, as wide as the ratio of the coefficients says.
+
+A network that is shown the distance from each wall, stretched so that a layer is as wide as the rest, finds that as easily as
+anything else (see `directions.py`); points are as many at each distance, and what the equation leaves near a wall
+counts in parts of its terms, which grow as one over the distance there.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from ..derivatives.units import Units
+from .channel import Channel
+from .domain import Box
+from .fans import INSIDE, NOTHING, slopes_at
+from .region import TIME
+
+if TYPE_CHECKING:
+    from .problem import Problem
+
+THIN = 0.03  # of half a side: layers that are wider need nothing of their own
+THINNEST = 1e-6  # and such as are thinner are taken to be as wide: single precision knows no place better than that
+REACH = 0.7  # of half a side: so near a wall, points are drawn nearer to it
+
+
+@dataclass(frozen=True)
+class Layer:
+    """One at a wall of a box."""
+
+    axes: tuple[int]  # the one that it is across
+    at: tuple[float]
+    half: float  # a side
+    sign: float  # 1 if the box is above it, else -1
+    width: float  # in parts of half a side
+    in_time: ClassVar[bool] = False
+
+    @property
+    def inward(self) -> tuple[float, float]:
+        """What lengths are multiplied by, so that they grow into the box, and what makes the stretched distance of the other
+        wall one."""
+        return self.sign / self.width, float(1 / np.arcsinh(2 / self.width))
+
+    def outside(self, points: Float[Array, "n d"], face: int | None = None) -> Float[Array, "n d"]:
+        """The points drawn towards the wall, so that there are about as many at each distance from it; what is on it stays."""
+        distance = self._distance(points)
+        nearer = self.width * jnp.expm1(distance / REACH * np.log1p(REACH / self.width))
+        (axis,), (at,) = self.axes, self.at
+        moved = at + self.sign * self.half * nearer
+        return points.at[:, axis].set(jnp.where(distance < REACH, moved, points[:, axis]))
+
+    def growth(self, points: Float[Array, "n d"]) -> Float[Array, " n"]:
+        """How many times as large the terms of an equation may be at some points as elsewhere."""
+        return 1 / (self._distance(points) + self.width)
+
+    def _distance(self, points: Float[Array, "n d"]) -> Float[Array, " n"]:
+        (axis,), (at,) = self.axes, self.at
+        return jnp.maximum(self.sign * (points[:, axis] - at) / self.half, 0.0)
+
+
+def layers(problem: "Problem", channels: Sequence[Channel], units: Units) -> tuple[Layer, ...]:
+    """At both walls of each coordinate along which there may be some; none in problems with time, which are solved in windows
+    of it, and begin without them. The channels are those of the problem in the user's units."""
+    domain = problem.domain
+    if not isinstance(domain, Box) or any(domain.breaks) or TIME in domain.coordinates:
+        return ()
+    if problem.networks or problem.parameters:
+        return ()
+    found = []
+    for axis in [domain.axis(name) for name in domain.coordinates if name not in problem.periodic]:
+        ends = ((domain.lower[axis], 1.0), (domain.upper[axis], -1.0))
+        widths = [min(_widths(problem, channels, units, axis, inward), default=1.0) for _, inward in ends]
+        if (width := max(min(widths), THINNEST)) < THIN:
+            half = (domain.upper[axis] - domain.lower[axis]) / 2
+            found += [Layer((axis,), (at,), half, inward, width) for at, inward in ends]
+    return tuple(found)
+
+
+def _widths(problem: "Problem", channels: Sequence[Channel], units: Units, axis: int, inward: float) -> Iterator[float]:
+    """How wide layers at one wall may be, by each equation and field; as the middle over random fields has it."""
+    point = np.zeros(problem.domain.dimension)
+    point[axis] = -inward * INSIDE
+    for channel in channels:
+        if channel.kind != "equation" or channel.given or channel.partner is not None or channel.over is not None:
+            continue
+        slopes = slopes_at(channel, point, units, problem)
+        orders = channel.operator.orders
+        parts = {(order, field): slopes[:, i, field] for i, order in enumerate(orders) for field in range(slopes.shape[-1])}
+        largest = max(float(np.max(np.abs(part))) for part in parts.values())
+        matter = {key: part for key, part in parts.items() if np.max(np.abs(part)) > NOTHING * largest}
+        for field in range(slopes.shape[-1]):
+            along = {order[axis]: part for (order, own), part in matter.items() if own == field and sum(order) == order[axis]}
+            if (highest := max(along, default=0)) > 1:
+                for (order, other), part in matter.items():
+                    if sum(order) < highest:
+                        yield _width(along[highest], part, highest - order[axis], other == field and not any(order))
+
+
+def _width(highest: np.ndarray, lower: np.ndarray, apart: int, may_wave: bool) -> float:
+    """What balances two derivatives of so many orders apart. A field and its second derivative make waves if they have the same
+    sign."""
+    waves = may_wave & (apart == 2) & (highest * lower > 0)
+    ratio = np.where(waves, np.inf, np.abs(highest) / np.maximum(np.abs(lower), 1e-300))
+    return float(np.median(ratio) ** (1 / apart))
