@@ -26,7 +26,7 @@ from .pinn import Pinn, scales_for
 from .prior import bayesian_prior
 from .refine import candidates_of
 from .rounds import is_noisy
-from .second_stage import AT_CORNERS, at_first, is_accurate, is_near, with_further_stages
+from .second_stage import AT_STEEP, at_first, is_accurate, is_near, with_further_stages
 from .seeds import Keys, stack, unstack
 from .stages import fit_from, fit_once, fit_with_restarts, go_on
 from .starts import with_other_explanations
@@ -142,20 +142,21 @@ class _Asked:
 def _without_training(asked: _Asked, task: Task) -> list[Pinn]:
     """Solutions of untrained networks; first of those that are shown directions from corners, if there are any, and last of
     those that are shown distances from walls, if fields may be steep there; none where they leave too much."""
-    if all(one.fans for one in asked.known):
-        pinns, done = _shown_more(asked)
-        if done or all(is_accurate(pinn, AT_CORNERS) for pinn in pinns):
-            return pinns
+    if all(one.fans for one in asked.known) and (pinns := _shown_more(asked)):
+        return pinns
     pinns, done = _at_once_or_in_windows(asked, task, asked.start(range(len(asked.problems)), 0), asked.known)
     if not done and all(one.layers for one in asked.known):
-        pinns, done = _shown_more(asked)
+        return _shown_more(asked)
     return pinns if done else []
 
 
-def _shown_more(asked: _Asked) -> tuple[list[Pinn], bool]:
+def _shown_more(asked: _Asked) -> list[Pinn]:
+    """Of networks that are shown directions or distances; none where these leave too much even for what no network is trained
+    at."""
     shown = [one.with_directions() for one in asked.known]
     solution = create_solutions(asked.base, asked.problems, asked.network_keys, shown)
-    return _at_once_or_in_windows(asked, asked.task(shown), solution, shown)
+    pinns, done = _at_once_or_in_windows(asked, asked.task(shown), solution, shown)
+    return pinns if done or all(is_accurate(pinn, AT_STEEP) for pinn in pinns) else []
 
 
 def _at_once_or_in_windows(asked: _Asked, task: Task, solution: Solution, scales: Sequence[Scales]) -> tuple[list[Pinn], bool]:
