@@ -73,17 +73,17 @@ def layers(problem: "Problem", channels: Sequence[Channel], units: Units) -> tup
     found = []
     for axis in [domain.axis(name) for name in domain.coordinates if name not in problem.periodic]:
         ends = ((domain.lower[axis], 1.0), (domain.upper[axis], -1.0))
-        widths = [min(_widths(problem, channels, units, axis, inward), default=1.0) for _, inward in ends]
+        widths = [min(_widths(problem, channels, units, axis, sign), default=1.0) for _, sign in ends]
         if (width := max(min(widths), THINNEST)) < THIN:
             half = (domain.upper[axis] - domain.lower[axis]) / 2
-            found += [Layer((axis,), (at,), half, inward, width) for at, inward in ends]
+            found += [Layer((axis,), (at,), half, sign, width) for at, sign in ends]
     return tuple(found)
 
 
-def _widths(problem: "Problem", channels: Sequence[Channel], units: Units, axis: int, inward: float) -> Iterator[float]:
+def _widths(problem: "Problem", channels: Sequence[Channel], units: Units, axis: int, sign: float) -> Iterator[float]:
     """How wide layers at one wall may be, by each equation and field; as the middle over random fields has it."""
     point = np.zeros(problem.domain.dimension)
-    point[axis] = -inward * INSIDE
+    point[axis] = -sign * INSIDE
     for channel in channels:
         if channel.kind != "equation" or channel.given or channel.partner is not None or channel.over is not None:
             continue

@@ -30,6 +30,7 @@ from .optimise.whitened import Prior, System
 from .seeds import one_of, over_seeds, stack
 
 LOOSER = 10.0  # times as wide
+QUICK = 3000  # rows or parameters up to which that is looked at: two more factorisations
 
 
 def log_evidence(channels: tuple[Channel, ...], solution: Solution, prior: Prior) -> float | None:
@@ -46,7 +47,10 @@ def spread_of_unknowns(channels: tuple[Channel, ...], solution: Solution, prior:
 
 def resting_on_the_network(channels: tuple[Channel, ...], solution: Solution, prior: Prior) -> dict[str, float] | None:
     """How many times as large the same standard deviations are if the prior on the weights is `LOOSER`: once, where the
-    measurements decide. Where they leave an unknown open, what decides is that a network prefers smooth fields."""
+    measurements decide. Where they leave an unknown open, what decides is that a network prefers smooth fields. None where
+    it would take long to tell."""
+    if min(sum(c.target.size for c in channels), sum(leaf.size for leaf in jax.tree.leaves(trainable(solution)[0]))) > QUICK:
+        return None
     looser = jax.tree.map(lambda width: LOOSER * width, prior.spread.network)
     wide = dataclasses.replace(prior, spread=dataclasses.replace(prior.spread, network=looser))
     found = [_of_one(_spreads, channels, solution, each, with_its_tolerances=True) for each in (prior, wide)]
