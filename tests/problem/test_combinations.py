@@ -15,9 +15,14 @@ pytestmark = pytest.mark.usefixtures("quick_compile")
 SEEN = epinn.Data([1.0, 2.0, 4.0], [3.0, 2.0, 1.5], sigma=0.1)
 
 
-def over_x(equation, unknowns=(), data=SEEN, **more):
+def over_x(equation, unknowns=(), data=SEEN, domain=epinn.Box(x=(0, 5)), **more):
     guesses = dict.fromkeys(unknowns, 1e-3) if isinstance(unknowns, str) else dict(unknowns)
-    return epinn.Problem(epinn.Box(x=(0, 5)), equation, data=data, unknowns=guesses, **more)
+    return epinn.Problem(domain, equation, data=data, unknowns=guesses, **more)
+
+
+def on_a_square(equation, unknowns, boundary=epinn.Dirichlet(20.0)):
+    data = epinn.Data([[0.2, 0.3], [0.5, 0.6]], [21.0, 23.0], sigma=0.1)
+    return epinn.Problem(epinn.Box(x=(0, 1), y=(0, 1)), equation, boundary=boundary, data=data, unknowns=unknowns)
 
 
 TOLD = {
@@ -36,6 +41,40 @@ TOLD = {
         boundary=epinn.Dirichlet(3.0, on="x=0", field="K"),
     ),
     "nothing sought": over_x(lambda u: u.xx, data=()),
+    "a local source": on_a_square(
+        lambda u, x, y, k: k * (u.xx + u.yy) + jnp.where((x - 0.5) ** 2 + (y - 0.5) ** 2 < 0.03**2, 100.0, 0.0), {"k": 1.0}
+    ),
+    "a heater on a part of a wall": on_a_square(
+        lambda u: u.xx + u.yy,
+        {"k": 1.0},
+        boundary=epinn.Boundary(lambda u, y, k: k * u.x + jnp.where(jnp.abs(y - 0.5) < 0.02, 100.0, 0.0), on="x=0"),
+    ),
+    "a prior and a guess of zero": over_x(
+        lambda u, D, v: D * u.xx - v * u.x, {"D": 1.0, "v": Unknown(0.0, prior=Normal(1, 0.3))}
+    ),
+    "where a small source is": over_x(
+        lambda u, x, D, x0: D * u.xx + 5 * jnp.exp(-(((x - x0) / 1e-4) ** 2)),
+        {"D": 1.0, "x0": 0.0},
+        domain=epinn.Box(x=(-1e-3, 1e-3)),
+        data=epinn.Data([0.0, 1e-4, 2e-4], [3.0, 2.0, 1.5], sigma=0.1),
+    ),
+    "a reaction at some temperatures": over_x(
+        lambda u, D: D * u.xx + 5 * jnp.exp(-(((u - 300) / 5) ** 2)), {"D": 1.0}, boundary=epinn.Dirichlet(290.0)
+    ),
+    "a field that is zero": over_x(
+        lambda u, w: [u.x - 0.1 * u.xx, w.x - 0.1 * w.xx + u * w],
+        fields=("u", "w"),
+        boundary=epinn.Dirichlet(0.0, field="w"),
+        data=epinn.Data([1.0], [2.0], field="u"),
+    ),
+    "a positive field that falls": over_x(
+        lambda q, T, K, v: [K * jnp.sqrt(-q.x) - 2, K * T.xx - v * T.x],
+        {"K": 1.0, "v": 1.0},
+        fields=("q", "T"),
+        positive="q",
+        data=[epinn.Data([1.0], [2.0], field=name) for name in ("q", "T")],
+    ),
+    "an unknown that hardly matters": over_x(lambda u, x, k, eps: u.x + (k + eps * x) * u, {"k": 1.0, "eps": 1e-8}),
 }
 
 
@@ -65,6 +104,29 @@ OPEN = {
         ("q",),
     ),
 }
+
+
+@pytest.mark.parametrize("size", [1e-24, 1.0, 1e24])
+def test_no_unit_of_a_field_decides(size):
+    def problem(source):
+        return over_x(
+            lambda n, D, v: D * n.xx - v * n.x + source * size,
+            {"D": 0.1, "v": 0.1},
+            fields=("n",),
+            boundary=epinn.Dirichlet(size),
+            data=epinn.Data([1.0, 2.0], [1.5 * size, 2 * size], sigma=0.1 * size),
+        )
+
+    assert free_combinations(problem(3.0)) == []
+    assert free_combinations(over_x(lambda u, D, v: D * u.xx - v * u.x, "Dv", boundary=epinn.Dirichlet(size))) == [
+        Combination(("D", "v"), (), shrinks=True)
+    ]
+
+
+def test_what_no_fit_sees_tells_nothing():
+    flux = epinn.Data([2.0], [0.3], sigma=0.1, operator=lambda u, v: v * u, held_out=True)
+    problem = over_x(lambda u, D, v: D * u.xx - v * u.x, "Dv", data=[SEEN, flux])
+    assert free_combinations(problem) == [Combination(("D", "v"), (), shrinks=True)]
 
 
 @pytest.mark.parametrize("name", OPEN)

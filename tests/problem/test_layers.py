@@ -32,8 +32,14 @@ def test_a_fast_reaction_makes_them_as_wide_as_the_root():
 
 
 def test_a_field_that_another_one_carries_has_them_too():
-    found = walls(lambda u, b: [u.xx + 50 * b.x + 1, b.xx + 50 * u.x], fields=("u", "b"))
-    assert 0.1 / 50 < found[0].width < 10 / 50
+    together = walls(lambda u, b: [u.xx + 50 * b.x + 1, b.xx + 50 * u.x], fields=("u", "b"))
+    apart = walls([lambda u, b: u.xx + 50 * b.x + 1, lambda u, b: b.xx + 50 * u.x], fields=("u", "b"))
+    assert together == apart
+    assert 0.3 / 50 < together[0].width < 3 / 50
+
+
+def test_equations_with_nothing_in_common_make_none():
+    assert walls(lambda u, v, w: [u.xx - u + v + 1, v.xx - 2 * v + u + w, w.xx - w + v], fields=("u", "v", "w")) == ()
 
 
 @pytest.mark.parametrize(
@@ -81,6 +87,15 @@ def test_points_come_close_and_those_on_the_wall_stay():
     grown = np.asarray(layer.growth(jnp.asarray(moved)[:, None]))
     assert grown[-1] == pytest.approx(1e3, rel=1e-3)
     assert grown[0] < 1
+
+
+def test_terms_of_a_reaction_do_not_grow_at_a_wall():
+    layer = walls(lambda u: 1e-4 * u.xx - u + 1)[0]
+    np.testing.assert_array_equal(layer.growth(jnp.asarray([[0.0], [1.0]])), 0.0)
+
+
+def test_among_measurements_there_are_none():
+    assert walls(lambda u: u.x - 1e-3 * u.xx, data=epinn.Data([1.0], [0.5], sigma=0.1)) == ()
 
 
 def test_a_network_that_is_shown_them_sees_each_decade_alike():

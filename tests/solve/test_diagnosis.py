@@ -53,6 +53,13 @@ def test_what_is_smaller_than_the_noise_denies_nothing():
     assert kinds(lambda r: 0.1 * np.cos(np.pi * T / 10) + 1e-3 * r.standard_normal(N), known=False)["pattern"] == SETS
 
 
+@pytest.mark.parametrize("known", [True, False])
+def test_what_few_of_them_follow_is_seen_beside_others_without_noise(known):
+    """Nearly half of the readings follow something by one and a half sigma, and the others have no noise to speak of."""
+    bump = 1.5 * np.sin(np.pi * np.clip((np.arange(100) / 100 - 0.55) / 0.45, 0, 1))
+    assert kinds(lambda r: bump + 0.01 * r.standard_normal(100), known=known)["pattern"] > 0.95 * SETS
+
+
 @pytest.mark.parametrize(
     ("kind", "make", "least"),
     [

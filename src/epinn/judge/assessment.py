@@ -8,7 +8,7 @@ import numpy as np
 
 from ..derivatives.network import Opaque
 from ..methods.attach import seen_by
-from ..methods.method import Method
+from ..methods.method import Method, prior_width
 from ..posterior.held_out import compare_held_out
 from ..posterior.linearised import gaussian_around
 from ..posterior.posterior import Posterior
@@ -48,7 +48,7 @@ def assess(pinn: Pinn, method: Method, posterior: Posterior, evaluation: Evaluat
             missed=most_missed(pinn) if method.traits.is_linearised else math.inf,
             unasked=where_nothing_is_asked(pinn) if method.traits.uses_base else "",
             from_prior=shares_of_priors(pinn, evaluation) if method.traits.uses_sigma else {},
-            from_network=shares_of_the_network(informed) if method.traits.uses_sigma else {},
+            from_network=shares_of_the_network(informed, method) if method.traits.uses_sigma else {},
             modes=pinn.modes if method.traits.uses_base and not method.traits.retrains else None,  # its own fits know more
             unknowns={name: float(np.asarray(pinn.solution.unknowns[name])) for name in pinn.problem.parameters},
             is_zero=is_zero(pinn, evaluation),
@@ -75,12 +75,12 @@ def shares_of_priors(pinn: Pinn, evaluation: Evaluation) -> dict[str, float]:
     return found
 
 
-def shares_of_the_network(pinn: Pinn) -> dict[str, float]:
+def shares_of_the_network(pinn: Pinn, method: Method) -> dict[str, float]:
     """By unknown parameter, how many times as uncertain it would be if a network had less of a preference for smooth fields;
     nothing where there are too many rows to tell."""
     if pinn.is_noiseless or not pinn.problem.parameters:
         return {}
-    prior = prior_of([pinn], stack([pinn.solution]), pinn.base.prior)
+    prior = prior_of([pinn], stack([pinn.solution]), prior_width(method.traits.prior_sd, pinn))
     return resting_on_the_network(gaussian_around(pinn.channels, pinn.solution), pinn.solution, prior) or {}
 
 

@@ -4,7 +4,8 @@ both as well, and for nothing of both.
 What changes such unknowns together and leaves all conditions as they are is linear in its first order, so that linear algebra
 finds it: a combination of their logarithms, of the unknowns themselves and of the logarithms of fields along which nothing
 changes, or along which what is to be zero stays so, since it is multiplied as a whole. Whatever the terms are, each of them
-must show: fields and their derivatives are drawn over many decades.
+must show: fields and their derivatives are drawn over many decades and around the values that are given, and left out, so
+that what remains is a source, however small and wherever it is.
 """
 
 from collections.abc import Iterator
@@ -22,12 +23,16 @@ from ..derivatives.operator import Operator
 from .channel import Channel
 from .operators import Derivatives, Flux
 from .precision import Exact
+from .values import values_of
 
 if TYPE_CHECKING:
     from .problem import Problem
+    from .shorthand import Unknown
 
-DRAWS = 96  # of fields and unknowns
-DECADES = 12.0  # over which derivatives are drawn, up and down
+DRAWS = 96  # of fields and unknowns, of each kind
+PLACES = 2000  # at most, where it is looked for sources
+DECADES = 12.0  # over which derivatives are drawn, up and down, and unknowns whose guess is zero
+CLOSE = 3.0  # decades, likewise, of what is drawn around the values that are given
 NEAR = 1.0  # decade around their guesses, in which the unknowns are
 NOTHING = 1e-7  # of the largest: a change that is smaller is none
 LEAST = 1e-3  # of a combination: what has less of a part in it has none
@@ -54,9 +59,11 @@ def free_combinations(problem: "Problem") -> list[Combination]:
     if not free and (len(problem.fields) == 1 or not problem.data):
         return []
     with jax.enable_x64(True):
-        channels = (*problem.channels(0), *problem.held_out())
+        channels = problem.channels(0)
         rows = _Rows(problem, free, channels)
-        return list(_named(rows.unchanged(), free, tuple(problem.fields)))
+        valued = {name for name in problem.fields if values_of(name, channels).size}
+        found = dict.fromkeys(_named(rows.unchanged(), free, tuple(problem.fields)))
+        return [one for one in found if one.unknowns or not valued.intersection(one.fields)]
 
 
 class _Rows:
@@ -64,16 +71,13 @@ class _Rows:
     each field, and one for each condition that may be multiplied as a whole."""
 
     def __init__(self, problem: "Problem", free: list[str], channels: tuple[Channel, ...]):
-        random = np.random.default_rng(0)
-        guesses = {name: unknown.guess for name, unknown in problem.parameters.items()}
-        near = {
-            name: (guess or 1.0) * 10 ** random.uniform(-NEAR, NEAR, DRAWS) if name in free else np.full(DRAWS, guess)
-            for name, guess in guesses.items()
-        }
-        self.unknowns = {name: jnp.asarray(values) for name, values in near.items()}
-        self.units = {name: abs(guesses[name]) or 1.0 for name in free}
+        self.free, self.fields, self.random = free, problem.fields, np.random.default_rng(0)
+        self.half = (np.asarray(problem.domain.upper) - np.asarray(problem.domain.lower)) / 2
+        self.given = [_Given.of(values_of(name, channels)) for name in problem.fields]
+        self.unknowns = {name: self._near(unknown) for name, unknown in problem.parameters.items()}
+        self.units = {name: abs(problem.parameters[name].guess) or 1.0 for name in free}
         self.columns = 2 * len(free) + len(problem.fields)
-        blocks = [block for channel in channels for block in self._of(channel, free, random)]
+        blocks = [block for channel in channels for block in self._of(channel)]
         multiplied = sum(block[1] is not None for block in blocks)
         every, number = [], 0
         for changes, whole in blocks:
@@ -87,11 +91,20 @@ class _Rows:
             every.append(rows[fine] / size[fine, None])
         self.rows = np.concatenate([np.zeros((1, self.columns + multiplied)), *every])
 
-    def _of(
-        self, channel: Channel, free: list[str], random: np.random.Generator
-    ) -> Iterator[tuple[np.ndarray, np.ndarray | None]]:
+    def _near(self, unknown: "Unknown") -> np.ndarray:
+        """Values of an unknown around its guess, or around what is known of it beforehand. Where that is zero, nobody knows its
+        unit."""
+        middle = unknown.guess or (unknown.prior.mean or unknown.prior.sd if unknown.prior is not None else 0.0)
+        if middle:
+            return np.asarray(middle * 10 ** self.random.uniform(-NEAR, NEAR, DRAWS))
+        return self._over(DECADES, (DRAWS,))
+
+    def _over(self, decades: float, shape: tuple[int, ...]) -> np.ndarray:
+        return np.asarray(self.random.normal(size=shape) * 10 ** self.random.uniform(-decades, decades, shape))
+
+    def _of(self, channel: Channel) -> Iterator[tuple[np.ndarray, np.ndarray | None]]:
         """Of one condition, its parts one by one: how it changes, and the whole, where that is to be zero exactly."""
-        operator = channel.operator
+        operator, free = channel.operator, self.free
         is_zero = isinstance(channel.precision, Exact) and not np.any(np.asarray(channel.target))
         if isinstance(operator.function, Derivatives | Flux):
             own = operator.names.fields.index(operator.function.field)
@@ -99,29 +112,58 @@ class _Rows:
             change[:, 2 * len(free) + own] = 1.0
             yield change, None
             return
-        shape = (DRAWS, len(operator.orders), len(operator.names.fields))
-        fields = random.normal(size=shape) * 10 ** random.uniform(-DECADES, DECADES, shape)
-        fields[..., list(operator.names.positive_columns)] = np.abs(fields[..., list(operator.names.positive_columns)])
-        at = random.integers(len(channel.points), size=DRAWS)
+        number = len(channel.points)
+        evenly = np.unique(np.linspace(0, number - 1, min(number, PLACES)).astype(int))
+        at, drawn = np.append(self.random.integers(number, size=2 * DRAWS), evenly), self._drawn(operator, len(evenly))
         given = {name: jnp.asarray(values)[at] for name, values in channel.given.items()}
-        points = jnp.asarray(channel.points)[at]
-        whole, (by_unknown, by_field) = _changes(operator, points, given, self.unknowns, jnp.asarray(fields))
-        values = {name: (np.asarray(by_unknown[name]), np.asarray(self.unknowns[name])[:, None]) for name in free}
+        unknowns = {name: jnp.asarray(np.resize(values, len(drawn))) for name, values in self.unknowns.items()}
+        whole, (by_unknown, by_field) = _changes(operator, jnp.asarray(channel.points)[at], given, unknowns, jnp.asarray(drawn))
+        values = {name: (np.asarray(by_unknown[name]), np.asarray(unknowns[name])[:, None]) for name in free}
         by_log = [change * at for change, at in values.values()]
         by_itself = [change * self.units[name] for name, (change, _) in values.items()]
         parts = np.stack([*by_log, *by_itself, *np.moveaxis(np.asarray(by_field), 1, 0)], axis=-1)
         for i in range(parts.shape[1]):
             yield parts[:, i], np.asarray(whole)[:, i] if is_zero else None
 
+    def _drawn(self, operator: Operator, places: int) -> Float[np.ndarray, "n orders f"]:
+        """Fields and their derivatives: over many decades, then around what is given, then none at all in so many places."""
+        orders = np.asarray(operator.orders)
+        unit = np.array([one.span for one in self.given]) * np.prod(self.half**-orders, axis=1)[:, None]
+        value = np.flatnonzero(np.sum(orders, axis=1) == 0)
+        shape = (DRAWS, *unit.shape)
+        far, close = (self._over(decades, shape) * unit for decades in (DECADES, CLOSE))
+        for i, one in enumerate(self.given):
+            away = self.random.normal(size=DRAWS) * 10 ** self.random.uniform(-CLOSE, 0, DRAWS)
+            close[:, value, i] = (one.middle + one.span * away)[:, None]
+        drawn = np.concatenate([far, close, np.zeros((places, *unit.shape))])
+        for i in operator.names.positive_columns:
+            drawn[:, value, i] = np.where(drawn[:, value, i] == 0, self.given[i].span, np.abs(drawn[:, value, i]))
+        return drawn
+
     def unchanged(self) -> Float[np.ndarray, "combinations columns"]:
         """A basis of what leaves all conditions as they are, each with as few parts as possible; then come the conditions that
         become smaller."""
         used = np.flatnonzero(np.any(self.rows, axis=0))
-        _, values, right = np.linalg.svd(self.rows[:, used])
+        own = self.rows[:, used]
+        _, values, right = np.linalg.svd(own, full_matrices=len(own) < len(used))
         rank = int(np.sum(values > NOTHING * np.sqrt(len(self.rows))))
         found = np.zeros((len(used) - rank, self.rows.shape[1]))
         found[:, used] = right[rank:]
         return _reduced(found, self.columns)
+
+
+@dataclass(frozen=True)
+class _Given:
+    """Of one field, around which values it is known to be, and over how much it may vary."""
+
+    middle: float
+    span: float
+
+    @classmethod
+    def of(cls, values: np.ndarray) -> "_Given":
+        low, high = (float(np.min(values)), float(np.max(values))) if values.size else (0.0, 0.0)
+        middle = (low + high) / 2
+        return cls(middle, max(high - low, abs(middle)) or 1.0)
 
 
 def _reduced(basis: Float[np.ndarray, "n columns"], first: int) -> Float[np.ndarray, "n columns"]:
@@ -147,8 +189,10 @@ def _named(basis: Float[np.ndarray, "n columns"], free: list[str], fields: tuple
         has = np.abs(one) > LEAST
         unknowns = tuple(name for i, name in enumerate(free) if has[i] or has[number + i])
         of_fields = tuple(name for i, name in enumerate(fields) if has[2 * number + i])
-        if unknowns or 0 < len(of_fields) < len(fields):
-            yield Combination(unknowns, of_fields, bool(np.any(has[2 * number + len(fields) :])))
+        shrinks = bool(np.any(has[2 * number + len(fields) :]))
+        alone = len(unknowns) + len(of_fields) == 1 and not shrinks  # an unknown that hardly matters is no combination
+        if (unknowns and not alone) or 0 < len(of_fields) < len(fields):
+            yield Combination(unknowns, of_fields, shrinks)
 
 
 @runs_once

@@ -132,9 +132,9 @@ def _spread(
     for channel in channels:
         if channel.kind != "equation" or channel.given or channel.partner is not None or channel.over is not None:
             continue
-        slopes = slopes_at(channel, np.clip(point, -INSIDE, INSIDE), units, problem)
-        for field in range(slopes.shape[-1]):
-            found += _of_one(channel.operator.orders, slopes[..., field], axes, in_time)
+        for slopes in slopes_at(channel, np.clip(point, -INSIDE, INSIDE), units, problem):
+            for field in range(slopes.shape[-1]):
+                found += _of_one(channel.operator.orders, slopes[..., field], axes, in_time)
     return float(np.exp(np.median(np.log(found)))) if found else None
 
 
@@ -152,9 +152,8 @@ def _of_one(orders: Sequence[tuple[int, ...]], slopes: np.ndarray, axes: tuple[i
     return list(4 * ratio if in_time else np.sqrt(ratio))
 
 
-def slopes_at(channel: Channel, point: np.ndarray, units: Units, problem: "Problem") -> Float[np.ndarray, "draws orders f"]:
-    """The derivatives of an equation by those of the fields, in the coordinates of a network, for random ones."""
+def slopes_at(channel: Channel, point: np.ndarray, units: Units, problem: "Problem") -> Float[np.ndarray, "k draws orders f"]:
+    """The derivatives of equations by those of the fields, in the coordinates of a network, for random ones."""
     shape = (DRAWS, len(channel.operator.orders), len(problem.fields))
     drawn = jnp.asarray(np.random.default_rng(0).normal(size=shape) / 2)
-    found = np.asarray(operator_slopes(channel.operator, units, jnp.asarray(point), drawn))
-    return np.reshape(found, (-1, *shape[1:]))
+    return np.moveaxis(np.asarray(operator_slopes(channel.operator, units, jnp.asarray(point), drawn)), 1, 0)

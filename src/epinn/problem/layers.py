@@ -3,7 +3,8 @@ viscosity, a fast reaction), a field may end at a wall by a steep turn, as wide 
 
 A network that is shown the distance from each wall, stretched so that a layer is as wide as the rest, finds that as easily as
 anything else (see `directions.py`); points are as many at each distance, and what the equation leaves near a wall
-counts in parts of its terms, which grow as one over the distance there.
+counts in parts of its terms. Where what is balanced there is a slope they grow as one over the distance; where it is the
+field itself, as in a reaction, they are as large as elsewhere.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,6 +19,7 @@ from ..derivatives.units import Units
 from .channel import Channel
 from .domain import Box
 from .fans import INSIDE, NOTHING, slopes_at
+from .precision import Exact
 from .region import TIME
 
 if TYPE_CHECKING:
@@ -37,6 +39,7 @@ class Layer:
     half: float  # a side
     sign: float  # 1 if the box is above it, else -1
     width: float  # in parts of half a side
+    order: int  # of the derivative that balances the highest one there
     in_time: ClassVar[bool] = False
 
     @property
@@ -55,7 +58,7 @@ class Layer:
 
     def growth(self, points: Float[Array, "n d"]) -> Float[Array, " n"]:
         """How many times as large the terms of an equation may be at some points as elsewhere."""
-        return 1 / (self._distance(points) + self.width)
+        return (self._distance(points) + self.width) ** -self.order if self.order else jnp.zeros(len(points))
 
     def _distance(self, points: Float[Array, "n d"]) -> Float[Array, " n"]:
         (axis,), (at,) = self.axes, self.at
@@ -68,36 +71,47 @@ def layers(problem: "Problem", channels: Sequence[Channel], units: Units) -> tup
     domain = problem.domain
     if not isinstance(domain, Box) or any(domain.breaks) or TIME in domain.coordinates:
         return ()
-    if problem.networks or problem.parameters:
+    if problem.networks or problem.parameters or not all(isinstance(c.precision, Exact) for c in channels):
         return ()
     found = []
     for axis in [domain.axis(name) for name in domain.coordinates if name not in problem.periodic]:
         ends = ((domain.lower[axis], 1.0), (domain.upper[axis], -1.0))
-        widths = [min(_widths(problem, channels, units, axis, sign), default=1.0) for _, sign in ends]
-        if (width := max(min(widths), THINNEST)) < THIN:
+        width, order = min(balance for _, sign in ends for balance in _balances(problem, channels, units, axis, sign))
+        if width < THIN:
             half = (domain.upper[axis] - domain.lower[axis]) / 2
-            found += [Layer((axis,), (at,), half, sign, width) for at, sign in ends]
+            found += [Layer((axis,), (at,), half, sign, max(width, THINNEST), order) for at, sign in ends]
     return tuple(found)
 
 
-def _widths(problem: "Problem", channels: Sequence[Channel], units: Units, axis: int, sign: float) -> Iterator[float]:
-    """How wide layers at one wall may be, by each equation and field; as the middle over random fields has it."""
+def _balances(
+    problem: "Problem", channels: Sequence[Channel], units: Units, axis: int, sign: float
+) -> Iterator[tuple[float, int]]:
+    """How wide layers at one wall may be, and which derivative is balanced there, by each equation and field; as the middle
+    over random fields has it."""
+    yield 1.0, 0
     point = np.zeros(problem.domain.dimension)
     point[axis] = -sign * INSIDE
     for channel in channels:
         if channel.kind != "equation" or channel.given or channel.partner is not None or channel.over is not None:
             continue
-        slopes = slopes_at(channel, point, units, problem)
-        orders = channel.operator.orders
-        parts = {(order, field): slopes[:, i, field] for i, order in enumerate(orders) for field in range(slopes.shape[-1])}
-        largest = max(float(np.max(np.abs(part))) for part in parts.values())
-        matter = {key: part for key, part in parts.items() if np.max(np.abs(part)) > NOTHING * largest}
-        for field in range(slopes.shape[-1]):
-            along = {order[axis]: part for (order, own), part in matter.items() if own == field and sum(order) == order[axis]}
-            if (highest := max(along, default=0)) > 1:
-                for (order, other), part in matter.items():
-                    if sum(order) < highest:
-                        yield _width(along[highest], part, highest - order[axis], other == field and not any(order))
+        for slopes in slopes_at(channel, point, units, problem):
+            yield from _of_one(channel.operator.orders, slopes, axis)
+
+
+def _of_one(
+    orders: Sequence[tuple[int, ...]], slopes: Float[np.ndarray, "draws orders f"], axis: int
+) -> Iterator[tuple[float, int]]:
+    """The same of one equation."""
+    parts = {(order, field): slopes[:, i, field] for i, order in enumerate(orders) for field in range(slopes.shape[-1])}
+    largest = max(float(np.max(np.abs(part))) for part in parts.values())
+    matter = {key: part for key, part in parts.items() if np.max(np.abs(part)) > NOTHING * largest}
+    for field in range(slopes.shape[-1]):
+        along = {order[axis]: part for (order, own), part in matter.items() if own == field and sum(order) == order[axis]}
+        if (highest := max(along, default=0)) > 1:
+            for (order, other), part in matter.items():
+                if sum(order) < highest:
+                    may_wave = other == field and not any(order)
+                    yield _width(along[highest], part, highest - order[axis], may_wave), order[axis]
 
 
 def _width(highest: np.ndarray, lower: np.ndarray, apart: int, may_wave: bool) -> float:

@@ -17,9 +17,9 @@ from .channel import Channel
 from .checks import at_place
 from .combinations import free_combinations
 from .domain import Face
-from .operators import Derivatives, Flux
 from .precision import Exact
 from .stated import Stated, stated
+from .values import divisor
 
 if TYPE_CHECKING:
     from .problem import Problem
@@ -118,12 +118,8 @@ def _check_positive(name: str, channels: Sequence[Channel], problem: "Problem") 
 
 def _is_value(channel: Channel, name: str) -> float:
     """What the targets of a condition are divided by to be exact values of a field; nothing if they are something else."""
-    function, precision = channel.operator.function, channel.precision
-    if not isinstance(precision, Exact) or precision.given:
-        return 0.0
-    if isinstance(function, Flux) and function.field == name and not function.b:
-        return function.a
-    return float(isinstance(function, Derivatives) and function.field == name and function.along == ((),))
+    is_exact = isinstance(channel.precision, Exact) and not channel.precision.given
+    return divisor(channel, name) if is_exact else 0.0
 
 
 def _spread(points: object) -> Float[np.ndarray, "n d"]:

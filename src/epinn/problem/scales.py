@@ -28,11 +28,12 @@ from .fans import Fan, fans
 from .jumps import jumps
 from .layers import Layer, layers
 from .lift import Lift, find_lift, together
-from .operators import Derivatives, Flux, Traces
+from .operators import Traces
 from .periods import periods_in_half_the_box
 from .precision import Exact
 from .random_fields import draws, responses, sensitivities
 from .region import TIME
+from .values import values_of
 
 if TYPE_CHECKING:
     from .problem import Problem
@@ -195,12 +196,12 @@ class _Search:
         self.problem, self.channels = problem, tuple(_few(channel) for channel in problem.channels(0))
         domain, fields = problem.domain, len(problem.fields)
         lower, upper = np.asarray(domain.lower), np.asarray(domain.upper)
-        given = [_values_of(name, self.channels) for name in problem.fields]
+        given = [values_of(name, self.channels) for name in problem.fields]
         positive = np.isin(np.arange(fields), problem.names.positive_columns)
         low, high = (np.array([f(v) if v.size else 0.0 for v in given]) for f in (np.min, np.max))
         self.offset = np.where(positive, 0.0, (low + high) / 2)
         self.range = np.where(positive, np.maximum(np.abs(low), np.abs(high)), (high - low) / 2)
-        self.is_measured = np.array([_values_of(name, self.channels, ("data",)).size > 1 for name in problem.fields])
+        self.is_measured = np.array([values_of(name, self.channels, ("data",)).size > 1 for name in problem.fields])
         self.guesses = {name: 1.0 if unknown.positive else unknown.guess for name, unknown in problem.parameters.items()}
         own = {name: jnp.asarray(unknown.guess if unknown.positive else 1.0) for name, unknown in problem.parameters.items()}
         middle, half = jnp.asarray((lower + upper) / 2), jnp.asarray((upper - lower) / 2)
@@ -296,20 +297,6 @@ class _Search:
                 guess = abs(self.guesses[name])
                 units[name] = jnp.asarray(1 / most if most > 0 else guess or 1.0)
         return units
-
-
-def _values_of(name: str, channels: Sequence[Channel], kinds: Sequence[str] = ("data", "boundary", "initial")) -> np.ndarray:
-    """All values of a field that its conditions give."""
-    found = []
-    for channel in channels:
-        function = channel.operator.function
-        if channel.kind not in kinds or channel.partner is not None:
-            continue
-        if isinstance(function, Derivatives) and function.field == name and function.along == ((),):
-            found.append(np.asarray(channel.target).ravel())
-        elif isinstance(function, Flux) and function.field == name and not function.b:
-            found.append(np.asarray(channel.target).ravel() / function.a)
-    return np.concatenate(found) if found else np.zeros(0)
 
 
 def _few(channel: Channel) -> Channel:

@@ -151,16 +151,22 @@ def pattern(readings: Readings, axis: int, part: float) -> tuple[float, Float[np
     """
     number = len(readings.z)
     scale = max(float(np.median(np.abs(readings.z))) / MEDIAN, 1e-300)
-    clipped = np.clip(readings.z, -CLIPPED * scale, CLIPPED * scale)
     basis = np.linalg.qr(_waves(readings, axis, int(number**part)))[0]
-    smooth, rank = basis @ (basis.T @ clipped), basis.shape[1]
-    left = number - rank
+    rank, left = basis.shape[1], number - basis.shape[1]
     if left < 2:
         return 1.0, np.zeros(number)
-    ratio = np.sum(smooth**2) / rank / max(float(np.sum((clipped - smooth) ** 2)) / left, 1e-300)
+
+    def followed(most: float) -> tuple[Float[np.ndarray, " n"], Float[np.ndarray, " n"]]:
+        clipped = np.clip(readings.z, -most, most)
+        smooth = basis @ (basis.T @ clipped)
+        return smooth, clipped - smooth
+
+    smooth, beside = followed(CLIPPED * scale)
+    ratio = np.sum(smooth**2) / rank / max(float(np.sum(beside**2)) / left, 1e-300)
     probability = float(special.fdtrc(rank, left, ratio))
     if readings.known and readings.freedom == GAUSSIAN:
-        probability = max(probability, float(special.gammaincc(rank / 2, np.sum(smooth**2) / 2)))
+        in_sigma, _ = followed(CLIPPED * max(scale, 1.0))  # few may follow what most do not
+        probability = max(probability, float(special.gammaincc(rank / 2, np.sum(in_sigma**2) / 2)))
     return probability, smooth
 
 
