@@ -11,6 +11,7 @@ import epinn
 from epinn.derivatives.units import Units
 from epinn.problem.corners import contradictions
 from epinn.problem.fans import fans as found_fans
+from epinn.problem.fans import places_of
 from epinn.problem.scales import Scales
 
 pytestmark = pytest.mark.usefixtures("quick_compile")
@@ -21,10 +22,10 @@ def rod(length=0.05, time=60.0, diffusivity=12e-6, **more):
     usual = {
         "domain": epinn.Box(x=(0, length), t=(0, time)),
         "equation": lambda T: T.t - diffusivity * T.xx,
-        "boundary": [epinn.Dirichlet(473.0, on="x=min"), epinn.Dirichlet(293.0, on="x=max")],
-        "initial": epinn.Initial(293.0),
+        "boundary": [epinn.Dirichlet(473.0, on="x=min", field="T"), epinn.Dirichlet(293.0, on="x=max", field="T")],
+        "initial": epinn.Initial(293.0, field="T"),
     }
-    return epinn.Problem(fields=("T",), **usual | more)
+    return epinn.Problem(**{"fields": ("T",)} | usual | more)
 
 
 def fans(problem):
@@ -33,7 +34,7 @@ def fans(problem):
     with jax.enable_x64(True):
         units = Units(jnp.asarray(lower + upper) / 2, jnp.asarray(upper - lower) / 2, 0 * one, one, {})
         sizes = {condition.label: 1.0 for condition in problem.conditions}
-        return found_fans(problem, contradictions(problem), problem.channels(0), units, sizes)
+        return found_fans(problem, contradictions(problem), (), problem.channels(0), units, sizes)
 
 
 def test_a_rod_that_is_suddenly_heated_has_one_and_diffusion_is_its_measure():
@@ -67,7 +68,7 @@ NONE = {
     "a wave is carried": rod(equation=lambda T: T.tt - T.xx),
     "a stream is carried": rod(equation=lambda T: T.t + T.x),
     "nothing is sudden": rod(boundary=epinn.Dirichlet(293.0)),
-    "it takes a while": rod(boundary=epinn.Dirichlet(lambda t: 293 + 100 * t)),
+    "it takes a while": rod(boundary=epinn.Dirichlet(lambda t: 293 + 0.01 * t**2)),
     "broken": rod(domain=epinn.Box(x=(0, 0.02, 0.05), t=(0, 60))),
     "another kind of spreading": rod(equation=lambda T: T.t + 1e-9 * T.xxxx),
 }
@@ -110,3 +111,18 @@ def test_what_an_equation_leaves_near_a_corner_counts_by_its_terms():
     size = np.asarray(equation.size)[:, 0]
     assert np.corrcoef(np.log(size), np.log(1 + 1 / square))[0, 1] > 0.99
     assert size.max() > 100 * size.min()
+
+
+def test_what_happens_later_has_its_place_where_windows_begin():
+    step = epinn.Dirichlet(lambda t: jnp.where(t < 20, 293.0, 473.0), on="x=min")
+    (fan,) = Scales.of(rod(boundary=[step, epinn.Dirichlet(293.0, on="x=max")])).fans
+    assert (fan.at, fan.times) == ((0.0, 0.0), (pytest.approx(20.0),))
+    assert fan.by == pytest.approx(4 * 12e-6 * 30 / 0.025**2)
+    assert places_of([fan]) == [((0, 1), (0.0, pytest.approx(20.0)))]
+
+
+def test_equations_in_a_list_are_looked_at_one_by_one():
+    apart = fans(rod(equation=[lambda T: T.t - 12e-6 * T.xx, lambda S: S.xx], fields=("T", "S")))
+    together = fans(rod(equation=lambda T, S: [T.t - 12e-6 * T.xx, S.xx], fields=("T", "S")))
+    assert [fan.by for fan in together] == [fan.by for fan in apart]
+    assert together

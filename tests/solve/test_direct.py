@@ -66,21 +66,26 @@ def test_a_front_too_steep_for_random_units_is_left_to_a_network():
     assert not is_untrained(pinn.solution.network)
 
 
-def heated(time):
+def heated(time, since=0.0):
     """A steel rod of 50 mm that is suddenly heated by 180 K at one end, and the first minutes of it exactly."""
     diffusivity, length = 12e-6, 0.05
     problem = epinn.Problem(
         domain=epinn.Box(x=(0, length), t=(0, time)),
         fields=("T",),
         equation=lambda T: T.t - diffusivity * T.xx,
-        boundary=[epinn.Dirichlet(473.0, on="x=0"), epinn.Dirichlet(293.0, on="x=max")],
+        boundary=[
+            epinn.Dirichlet(lambda t: jnp.where(t < since, 293.0, 473.0), on="x=0")
+            if since
+            else epinn.Dirichlet(473.0, on="x=0"),
+            epinn.Dirichlet(293.0, on="x=max"),
+        ],
         initial=epinn.Initial(293.0),
     )
     waves = np.arange(1, 400)[:, None] * np.pi / length
 
     def exact(x, t):
-        rest = -2 / (waves * length) * np.sin(waves * x) * np.exp(-(waves**2) * diffusivity * t)
-        return 293 + 180 * (1 - x / length + np.sum(rest, axis=0))
+        rest = -2 / (waves * length) * np.sin(waves * x) * np.exp(-(waves**2) * diffusivity * np.maximum(t - since, 0.0))
+        return np.where(t < since, 293.0, 293 + 180 * (1 - x / length + np.sum(rest, axis=0)))
 
     return problem, exact
 
@@ -91,11 +96,11 @@ def minute():
     return epinn.attach(epinn.fit(heated(60.0)[0], key=0), method="laplace", key=1)
 
 
-def check_heated(band, exact):
+def check_heated(band, exact, since=0.0):
     random, (_, time) = np.random.default_rng(0), band.pinn.problem.domain.upper
     x, t = random.uniform(0, 0.05, 2000), time * random.uniform(0.001, 1, 2000) ** 2
     mean, std = band.predict(np.stack([x, t], axis=1))
-    seen = t > 0.5  # before that, so many waves are too few for the exact solution
+    seen = (t > since + 0.5) | (t < since)  # right after it, so many waves are too few for the exact solution
     error = (np.asarray(mean) - exact(x, t))[seen]
     assert np.sqrt(np.mean(error**2)) < 1e-4 * 180
     assert np.mean(np.abs(error) <= 1.96 * np.asarray(std)[seen]) > 0.8
@@ -114,6 +119,15 @@ def test_a_long_time_after_it_is_solved_in_windows():
     band = epinn.attach(epinn.fit(problem, key=0), key=1)
     check_heated(band, exact)
     assert windows_of(band.pinn.solution)
+
+
+@pytest.mark.slow
+def test_so_is_what_is_heated_in_the_middle_of_time():
+    """Half of all time nothing happens. Then a window ends, and the next one begins with a corner."""
+    problem, exact = heated(60.0, since=25.0)
+    band = epinn.attach(epinn.fit(problem, key=0), key=1)
+    check_heated(band, exact, since=25.0)
+    assert 25.0 in windows_of(band.pinn.solution)["t"]
 
 
 @pytest.mark.slow

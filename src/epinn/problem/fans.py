@@ -21,9 +21,11 @@ from ..derivatives.units import Units
 from .channel import Channel
 from .corners import Corner
 from .domain import Box
+from .events import Event
 from .jumps import operator_slopes
 from .region import TIME
-from .sudden import Place, sudden
+from .sudden import sudden
+from .walls import Place
 
 if TYPE_CHECKING:
     from .problem import Problem
@@ -48,6 +50,7 @@ class Fan:
     upper: tuple[float, float]
     by: float  # of the second coordinate, in parts of half a side; the square of a length if it is time
     in_time: bool
+    times: tuple[float, ...] = ()  # at which something is sudden there, if it is in time
 
     @property
     def inward(self) -> tuple[float, float]:
@@ -93,25 +96,41 @@ class Fan:
 
 
 def fans(
-    problem: "Problem", corners: Sequence[Corner], channels: Sequence[Channel], units: Units, sizes: Mapping[str, Any]
+    problem: "Problem",
+    corners: Sequence[Corner],
+    later: Sequence[Event],
+    channels: Sequence[Channel],
+    units: Units,
+    sizes: Mapping[str, Any],
 ) -> tuple[Fan, ...]:
     """All corners of a problem as fans, with the places at which its initial values jump or bend, or do not meet what holds at
-    the boundary from then on; none if one of them is no fan. The channels are those of the problem in the user's units, and
-    the sizes those of their terms."""
+    the boundary from then on, and with those at which something happens later: windows of time begin there. None if one of
+    them is no fan. The channels are those of the problem in the user's units, and the sizes those of their terms."""
     if not isinstance(problem.domain, Box) or problem.networks or problem.parameters or any(problem.domain.breaks):
         return ()
-    places = [_time_last(corner.axes, corner.at, problem.domain) for corner in corners]
-    places = list(dict.fromkeys([*places, *sudden(problem, sizes)]))
-    if len(places) > MOST:
+    domain = problem.domain
+    at_first = [_time_last(corner.axes, corner.at, domain) for corner in corners] + sudden(problem, sizes)
+    times: dict[Place, tuple[float, ...]] = {place: place[1][1:] for place in at_first}
+    for event in later:
+        for axis, at in event.walls:
+            place = ((axis, domain.axis(TIME)), (at, domain.lower[domain.axis(TIME)]))
+            times[place] = (*times.get(place, ()), event.time)
+    if len(times) > MOST:
         return ()
-    found, domain = list[Fan](), problem.domain
-    for (first, second), at in places:
-        by = _spread((first, second), at, problem, channels, units)
+    found = list[Fan]()
+    for ((first, second), corner), own in times.items():
+        by = _spread((first, second), corner, problem, channels, units)
         if by is None:
             return ()
         lower, upper = ((ends[first], ends[second]) for ends in (domain.lower, domain.upper))
-        found.append(Fan((first, second), at, lower, upper, by, domain.coordinates[second] == TIME))
+        in_time = domain.coordinates[second] == TIME
+        found.append(Fan((first, second), corner, lower, upper, by, in_time, own if in_time else ()))
     return tuple(found)
+
+
+def places_of(fans: Sequence[Fan]) -> list[Place]:
+    """Where and when all that is sudden happens."""
+    return [(fan.axes, (fan.at[0], time)) for fan in fans for time in fan.times or fan.at[1:]]
 
 
 def _time_last(axes: tuple[int, int], at: tuple[float, float], domain: Box) -> Place:

@@ -50,23 +50,30 @@ def jumps(problem: "Problem", channels: Sequence[Channel], units: Units) -> dict
     varied = 1 + VARIED * np.random.default_rng(0).uniform(-1, 1, len(problem.parameters))
     guesses = zip(problem.parameters.items(), varied, strict=True)
     unknowns = {name: jnp.asarray((unknown.guess or 1.0) * factor) for (name, unknown), factor in guesses}
-    equations = [channel.operator for channel in channels if _may_jump(channel)]
+    equations = [channel.operator for channel in channels if channel.kind == "equation" and looks_at_its_place(channel)]
     for axis, name in enumerate(domain.coordinates):
-        low, high, apart = domain.lower[axis], domain.upper[axis], AWAY * (domain.upper[axis] - domain.lower[axis])
         followed = equations if domain.dimension == 1 else [flux for one in equations for flux in _fluxes(one, name)]
-        seen = Counter(place for operator in followed for place in _Lines(operator, units, unknowns).jumps(axis))
-        places = sorted(place for place in seen if low + apart < place < high - apart)
-        if not places or domain.breaks[axis] or len(places) > MOST or np.min(np.diff(places), initial=np.inf) < apart:
-            continue
-        if min(seen.values()) > 1:  # a straight edge is at the same place on all lines that cross it, a curved one is not
-            found[name] = tuple(places)
+        if not domain.breaks[axis] and (places := places_along(followed, axis, domain, units, unknowns)):
+            found[name] = places
     return found if len(domain.broken(found).pieces) <= PIECES else {}
 
 
-def _may_jump(channel: Channel) -> bool:
-    """Whether a condition is an equation that looks at the place it is asked for."""
-    looks = not {*channel.operator.names.coordinates, *POINT}.isdisjoint(channel.operator.arguments)
-    return channel.kind == "equation" and not channel.given and looks
+def places_along(
+    operators: Sequence[Operator], axis: int, domain: Box, units: Units, unknowns: dict[str, Array], most: int = MOST
+) -> tuple[float, ...]:
+    """Where operators jump along a coordinate; nothing if the places are too many, too near, or not the same everywhere."""
+    low, high, apart = domain.lower[axis], domain.upper[axis], AWAY * (domain.upper[axis] - domain.lower[axis])
+    seen = Counter(place for operator in operators for place in _Lines(operator, units, unknowns).jumps(axis, most))
+    places = sorted(place for place in seen if low + apart < place < high - apart)
+    if not places or len(places) > most or np.min(np.diff(places), initial=np.inf) < apart:
+        return ()
+    # a straight edge is at the same place on all lines that cross it, a curved one is not
+    return tuple(places) if min(seen.values()) > 1 else ()
+
+
+def looks_at_its_place(channel: Channel) -> bool:
+    """Whether a condition has the coordinates in it, of the place that it is asked for."""
+    return not channel.given and not {*channel.operator.names.coordinates, *POINT}.isdisjoint(channel.operator.arguments)
 
 
 def _fluxes(operator: Operator, along: str) -> list[Operator]:
@@ -85,14 +92,14 @@ class _Lines:
         self.fields = random.normal(size=(LINES, len(operator.orders), len(names.fields)))
         self.operator, self.units, self.unknowns = operator, units, unknowns
 
-    def jumps(self, axis: int) -> list[float]:
+    def jumps(self, axis: int, at_most: int) -> list[float]:
         """All places along a coordinate, in the user's units; rounded, since on other lines they may be the same."""
         places = np.tile(np.linspace(-1, 1, ALONG), (LINES, 1))
         values = self._values(axis, places)
         steps, size = _steps(values), np.max(np.abs(values), axis=(1, 2), initial=0.0)[:, None]
         large = (steps > STEEP * np.median(steps, axis=1, keepdims=True)) & (steps > MATTERS * size)
         most = large.sum(axis=1).max()
-        if most > 2 * MOST:
+        if most > 2 * at_most:
             return []
         found, line = [], np.arange(LINES)
         for rank in range(most):

@@ -24,6 +24,7 @@ from ..derivatives.units import Units
 from .channel import Channel, thinned
 from .corners import Corner, contradictions
 from .domain import Box
+from .events import events
 from .fans import Fan, fans
 from .jumps import jumps
 from .layers import Layer, layers
@@ -60,6 +61,7 @@ class Scales(eqx.Module):
     periods: tuple[float, ...] = eqx.field(static=True, default=())  # of what is given, in half the box, along each coordinate
     corners: tuple[Corner, ...] = eqx.field(static=True, default=())  # at which given values contradict each other
     fans: tuple[Fan, ...] = eqx.field(static=True, default=())  # the same, and others, where a network may be shown directions,
+    events: tuple[float, ...] = eqx.field(static=True, default=())  # times at which something happens suddenly
     layers: tuple[Layer, ...] = eqx.field(static=True, default=())  # or distances from walls at which fields may be steep,
     has_directions: bool = eqx.field(static=True, default=False)  # and whether it is shown any
     lift: Lift | None = None  # what holds by construction, where anything does
@@ -74,13 +76,20 @@ class Scales(eqx.Module):
             periods = () if breaks else search.periods(found.sizes)
             lift = None if breaks or not hard else search.lift(found)
             corners = contradictions(problem)
-            spread = () if breaks else fans(problem, corners, search.channels, found.units, found.sizes)
+            later = () if breaks or not search.is_exact else events(problem, search.channels, found.units)
+            spread = () if breaks else fans(problem, corners, later, search.channels, found.units, found.sizes)
             thin = () if breaks or corners or spread else layers(problem, search.channels, found.units)
             on_host = jax.tree.map(np.asarray, dataclasses.replace(found, lift=lift))
         if breaks:  # there are conditions where zones meet, which have sizes too
             return dataclasses.replace(cls.of(problem.broken(breaks), hard=hard), breaks=breaks)
+        times = tuple(sorted({event.time for event in later}))
         rounded: Scales = jax.tree.map(lambda leaf: jnp.asarray(leaf, float), on_host)
-        return dataclasses.replace(rounded, periods=periods, corners=corners, fans=spread, layers=thin)
+        return dataclasses.replace(rounded, periods=periods, corners=corners, fans=spread, events=times, layers=thin)
+
+    @property
+    def ends(self) -> tuple[float, ...]:
+        """Times at which a window must end, since nothing is smooth across them."""
+        return self.breaks.get(TIME, self.events)
 
     @property
     def stretch(self) -> tuple[float, ...]:

@@ -4,22 +4,17 @@ Two blocks of different temperature are put together, a flux begins, a wall is c
 limit at that place, and is seen before anything is solved.
 """
 
-import dataclasses
 import functools
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
 
-from ..derivatives.network import Opaque
 from ..derivatives.operator import at_points
-from ..errors import InputError
-from .channel import residuals
 from .conditions import Initial
-from .precision import Exact
 from .region import TIME, Domain
+from .walls import Place, not_met
 
 if TYPE_CHECKING:
     from .problem import Problem
@@ -31,10 +26,6 @@ JUMP, BEND = 1, 2  # the differences that show one
 FINEST = {JUMP: 1e-13, BEND: 1e-6}  # parts of a coordinate, to which the place of one is known
 SAME = 1e-6  # of the line: what is nearer than that is one place
 MOST = 8  # places on a line
-EARLY = 1e-9  # of all time
-LITTLE = 1e-3  # of the terms of a condition: what initial values miss it by matters no more
-
-Place = tuple[tuple[int, int], tuple[float, float]]  # two axes, the latter that of time, and where
 
 
 def sudden(problem: "Problem", sizes: Mapping[str, Any]) -> list[Place]:
@@ -47,7 +38,7 @@ def sudden(problem: "Problem", sizes: Mapping[str, Any]) -> list[Place]:
     given = {problem.field_name(condition.field): condition.target for condition in initial if not condition.order}
     if not given:
         return []
-    return list(dict.fromkeys([*_in_initial_values(problem.domain, given), *_at_walls(problem, given, sizes)]))
+    return list(dict.fromkeys([*_in_initial_values(problem.domain, given), *not_met(problem, given, sizes)]))
 
 
 def _in_initial_values(domain: Domain, given: Mapping[str, Any]) -> list[Place]:
@@ -58,35 +49,11 @@ def _in_initial_values(domain: Domain, given: Mapping[str, Any]) -> list[Place]:
     for target in filter(callable, given.values()):
         for axis in range(domain.dimension):
             if axis != in_time:
-                found += [((axis, in_time), (at, domain.lower[in_time])) for at in _along(target, through, axis, domain)]
+                found += [((axis, in_time), (at, domain.lower[in_time])) for at in along(target, through, axis, domain)]
     return found
 
 
-def _at_walls(problem: "Problem", given: Mapping[str, Any], sizes: Mapping[str, Any]) -> list[Place]:
-    """The faces at which initial values do not meet what holds there from then on."""
-    domain, found = problem.domain, list[Place]()
-    in_time, names = domain.axis(TIME), domain.coordinates
-    begin, end = domain.lower[in_time], domain.upper[in_time]
-
-    def value(target: Any, x: Float[Array, " d"]) -> Array:
-        return at_points(target, names, x[None])[0, 0] if callable(target) else jnp.asarray(target, float).ravel()[0]
-
-    solution = problem.solution(Opaque(lambda x: jnp.stack([value(given.get(name, 0.0), x) for name in problem.fields])))
-    try:
-        channels = dataclasses.replace(problem, domain=domain.between(begin, begin + EARLY * (end - begin))).channels(0)
-    except InputError:  # something is said of a certain time
-        return []
-    walls = tuple(c for c in channels if c.kind == "boundary" and c.partner is None and isinstance(c.precision, Exact))
-    for channel, left in zip(walls, residuals(walls, solution) if walls else (), strict=True):
-        far = np.asarray(jnp.any(jnp.abs(left) > LITTLE * sizes[channel.name], axis=1))
-        for point in np.asarray(channel.points)[far]:
-            ends = zip(point, domain.lower, domain.upper, strict=True)
-            faces = [axis for axis, (at, low, high) in enumerate(ends) if axis != in_time and at in (low, high)]
-            found += [((axis, in_time), (float(point[axis]), begin)) for axis in faces]
-    return list(dict.fromkeys(found))
-
-
-def _along(target: Callable[..., Any], through: np.ndarray, axis: int, domain: Domain) -> list[float]:
+def along(target: Callable[..., Any], through: np.ndarray, axis: int, domain: Domain) -> list[float]:
     """The places along one coordinate, the same on all lines."""
     low, high, coordinates = domain.lower[axis], domain.upper[axis], domain.coordinates
 

@@ -9,6 +9,8 @@ What is too steep for random units is left to a network that is trained.
 """
 
 import dataclasses
+import itertools
+import math
 import time
 from collections.abc import Sequence
 
@@ -46,7 +48,9 @@ MANY = 16  # Jacobians: a window begins far from its solution, and each of them 
 SHORTEST, IN_SPACE = 512, 32  # windows, if all were as long as the shortest one; the latter where there is space as well, in
 # which shorter times make nothing finer
 BRINGS = 0.7  # of the error, or less, a shorter window must be off by
-TICKS = 4096  # of all time, at which windows may end: their places have no roundings then, in single precision either
+LEAST_TICKS = 8  # of a window: all time has as many as a power of two, so that where windows end is not rounded in single
+# precision either
+ASIDE = 1e-8  # of all time: so near a jump, nobody asks on which side of it a point is
 PART = 0.5  # of the units that there would be for all time: a window has less to say
 THROUGH = 2.0  # half a side of the box, squared
 WORK = 240  # operations for every unit, cubed, that a window takes: factors of six Jacobians or so
@@ -77,20 +81,24 @@ def solved_in_windows(task: Task, scales: Sequence[Scales], point_keys: Keys, ne
     """All seeds through all time in the same windows; None where that leads nowhere."""
     began = time.perf_counter()
     first, last = ends(task.problems[0])
-    begin, tick = first, (last - first) / TICKS
-    in_space, last_off = task.problems[0].domain.dimension > 1, np.inf
+    jumps, aside = scales[0].ends, ASIDE * (last - first)
+    begin, in_space, last_off = first, task.problems[0].domain.dimension > 1, np.inf
     scales = [dataclasses.replace(one.soft(), breaks={}) for one in scales]
-    length, shortest, growth = (last - first) / FIRST, (last - first) / (IN_SPACE if in_space else SHORTEST), LONGER
+    early, shortest = (last - first) / FIRST, (last - first) / (IN_SPACE if in_space else SHORTEST)
     for fan in scales[0].fans if scales[0].has_directions else ():  # first as long as it takes diffusion to get through the box
-        length = min(length, (last - first) * THROUGH / fan.by) if fan.in_time else length
+        early = min(early, (last - first) * THROUGH / fan.by) if fan.in_time else early
+    shortest = min(shortest, early / LEAST_TICKS)
+    tick = (last - first) / 2 ** math.ceil(math.log2(LEAST_TICKS * (last - first) / shortest))
+    length, growth = early, LONGER
     small = dataclasses.replace(task.base, hidden=(WIDTH,))
     networks, windows = create_solutions(small, task.problems, network_keys, scales), list[_Window]()
     for _ in range(MOST):
-        end = last if last - begin < 1.25 * length else first + tick * round((begin + length - first) / tick)
+        until = min((jump for jump in jumps if jump > begin), default=last)
+        end = until if until - begin < 1.25 * length else first + tick * round((begin + length - first) / tick)
         task.progress(f"window from {TIME} = {begin:.3g}", 0, 1, {})
         if task.account.is_empty:
             return None
-        own = Stretch(task.problems, scales, begin, end, point_keys)
+        own = Stretch(task.problems, scales, begin + aside * (begin in jumps), end - aside * (end in jumps), point_keys)
         window = _solved(task, own, windows[-1].solution if windows else None, networks, network_keys)
         task.account.spend(WORK * float(np.prod(window.found.outer.shape[-2:])) ** 3 * len(task.problems))
         off = float(np.max(np.where(window.found.left < KEPT, np.max(window.found.remains, axis=-1), np.inf)))
@@ -105,6 +113,8 @@ def solved_in_windows(task: Task, scales: Sequence[Scales], point_keys: Keys, ne
         windows.append(window)
         last_off = np.inf
         begin, length = end, (end - begin) * (growth if off < EASY else 1.0)
+        if begin in jumps:
+            length, growth = early, LONGER
         if begin >= last:
             joined = _joined(task, scales, windows, point_keys, time.perf_counter() - began)
             missed = any(max(float(np.max(c.sigma)) for c in pinn.channels) > SOLVED for pinn in joined)
@@ -146,7 +156,7 @@ def _at_the_end(points: Float[Array, "n d"], problem: Problem) -> Float[Array, "
 
 def _joined(task: Task, scales: Sequence[Scales], windows: Sequence[_Window], point_keys: Keys, seconds: float) -> list[Pinn]:
     """One solution for all time, of every seed, and what it may be wrong by."""
-    size, breaks = len(task.problems), tuple(window.begin for window in windows[1:])
+    size, breaks = len(task.problems), tuple((one.end + other.begin) / 2 for one, other in itertools.pairwise(windows))
     every = [unstack(window.networks, size) for window in windows]
     pinns = []
     for i, (problem, one) in enumerate(zip(task.problems, scales, strict=True)):

@@ -156,15 +156,17 @@ def _shown_more(asked: _Asked) -> list[Pinn]:
     shown = [one.with_directions() for one in asked.known]
     solution = create_solutions(asked.base, asked.problems, asked.network_keys, shown)
     pinns, done = _at_once_or_in_windows(asked, asked.task(shown), solution, shown)
-    return pinns if done or all(is_accurate(pinn, AT_STEEP) for pinn in pinns) else []
+    return pinns if done or (pinns and all(is_accurate(pinn, AT_STEEP) for pinn in pinns)) else []
 
 
 def _at_once_or_in_windows(asked: _Asked, task: Task, solution: Solution, scales: Sequence[Scales]) -> tuple[list[Pinn], bool]:
     """Solutions without training, and whether they are done: what windows may be off by, no training makes less."""
-    made = asked.finished(as_made(task, solution))
-    pinns = with_further_stages(made, fold_in(asked.train_keys, UNTRAINED), 1, asked.report, tell=False, alone=True)
-    if all(map(is_accurate, pinns)) or not asked.marches or scales[0].breaks:
-        return pinns, all(map(is_accurate, pinns))
+    pinns = list[Pinn]()
+    if not (asked.marches and scales[0].ends):  # where something happens on the way, time can be solved in windows only
+        made = asked.finished(as_made(task, solution))
+        pinns = with_further_stages(made, fold_in(asked.train_keys, UNTRAINED), 1, asked.report, tell=False, alone=True)
+        if all(map(is_accurate, pinns)) or not asked.marches:
+            return pinns, all(map(is_accurate, pinns))
     in_windows = solved_in_windows(task, scales, asked.point_keys, asked.network_keys)
     return in_windows or pinns, in_windows is not None
 

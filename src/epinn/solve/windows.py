@@ -53,9 +53,9 @@ class Window(eqx.Module):
 
 
 def fit_in_windows(task: Task, scales: Sequence[Scales], point_keys: Keys, network_keys: Keys) -> list[Fit]:
-    """All seeds through all time, in the same windows; where the equation jumps, one ends."""
+    """All seeds through all time, in the same windows; where something jumps, one ends."""
     begin, last = ends(task.problems[0])
-    jumps = scales[0].breaks.get(TIME, ())
+    jumps = scales[0].ends
     clear = CLEAR * (last - begin)  # of a jump: in single precision nobody can tell on which side of it a point is
     scales = [dataclasses.replace(one.soft(), breaks={}) for one in scales]
     length, shortest = (last - begin) / FIRST, SHORTEST * (last - begin)

@@ -15,6 +15,7 @@ from ...problem.conditions import Constant, Data, Equation, Initial
 from ...problem.corners import in_words as corners_in_words
 from ...problem.corners import places_in_words
 from ...problem.domain import Box
+from ...problem.fans import places_of
 from ...problem.precision import Exact, UnknownNoise
 from ...problem.problem import Problem
 from ...problem.region import TIME
@@ -163,7 +164,7 @@ def _notes(problem: Problem, scales: Scales | None) -> Iterator[Row]:
         said = corners_in_words(scales.corners, problem.domain)
         yield "note", f"{said}{', and it is solved up to there: the equation spreads that' if scales.fans else ''}"
     elif scales is not None and scales.fans:
-        where = places_in_words([(fan.axes, fan.at) for fan in scales.fans], problem.domain)
+        where = places_in_words(places_of(scales.fans), problem.domain)
         yield "note", f"something is sudden at {where}, and it is solved up to there: the equation spreads that"
     elif scales is not None and scales.layers:
         names = dict.fromkeys(problem.domain.coordinates[layer.axes[0]] for layer in scales.layers)
