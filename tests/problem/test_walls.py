@@ -48,8 +48,9 @@ def test_a_wall_that_moves_with_what_the_equation_makes_is_met():
         lambda u: u.t - 4 * u.xx,
         lambda u, t: u.t - 4 * u.xx - 5 * (t - 3),
         lambda u: u.tt - 4 * u.xx - 12,  # of a wave the rate is given too
+        lambda u: u.t - u.txx - 4 * u.xx - 12,  # rates at neighbouring places belong together
     ],
-    ids=["at rest", "slowly", "wave"],
+    ids=["at rest", "slowly", "wave", "dispersion"],
 )
 def test_where_nothing_changes_at_once_there_are_none(equation):
     assert walls(equation, 20.0) == []

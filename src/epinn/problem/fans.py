@@ -124,7 +124,7 @@ def fans(
             return ()
         lower, upper = ((ends[first], ends[second]) for ends in (domain.lower, domain.upper))
         in_time = domain.coordinates[second] == TIME
-        found.append(Fan((first, second), corner, lower, upper, by, in_time, own if in_time else ()))
+        found.append(Fan((first, second), corner, lower, upper, by, in_time, tuple(sorted(own)) if in_time else ()))
     return tuple(found)
 
 

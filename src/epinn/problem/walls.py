@@ -42,7 +42,6 @@ def not_met(problem: "Problem", given: Mapping[str, Any], sizes: Mapping[str, An
     domain, names = problem.domain, problem.domain.coordinates
     in_time = domain.axis(TIME)
     begin, duration = domain.lower[in_time], domain.upper[in_time] - domain.lower[in_time]
-
     soon = max(EARLY * duration, ROUNDED * max(abs(begin), abs(begin + duration)))
 
     def value(target: Any, x: Float[Array, " d"]) -> Array:
@@ -91,13 +90,14 @@ def _residuals(channels: tuple[Channel, ...], solution: Solution) -> list[Array]
 
 def _changed(problem: "Problem", start: Start, begin: float) -> Start | None:
     """What equations make of initial values, to first order in time; nothing where they say no more than how fast a rate
-    changes."""
+    changes, or how rates at neighbouring places belong together."""
     in_time = problem.domain.axis(TIME)
     conditions = [one for one in problem.conditions if isinstance(one, Equation)]
     if any(one.points is not None or not (callable(one.target) or np.ndim(one.target) == 0) for one in conditions):
         return None
     operators = [Operator(one.operator, problem.names) for one in conditions]
-    if max((order[in_time] for one in operators for order in one.orders), default=0) != 1:
+    in_it = [order for one in operators for order in one.orders if order[in_time]]
+    if not in_it or any(sum(order) > 1 for order in in_it):
         return None
 
     def left(x: Float[Array, " d"], rates: Float[Array, " fields"]) -> Float[Array, " k"]:

@@ -72,6 +72,38 @@ def test_contradictions_in_corners_are_told_and_operators_in_python_by_what_they
     assert [label for label, _ in found].count("domain") == 2
 
 
+HEATED = """
+[domain]
+x = [0, 50]
+t = [0, 1500]
+[[equation]]
+expression = "T.t = 0.8 * T.xx + where(t > 100, q, 0)"
+[[initial]]
+value = 293
+[[boundary]]
+on = "x=0"
+value = "where(t < 600, 293, 393)"
+[[boundary]]
+on = "x=50"
+value = 293
+[constants]
+q = 0
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "places"), [("0", "(x = 0, t = 600)"), ("0.1", "(x = 0, t = 100) and (x = 0, t = 600) and (x = 50, t = 100)")]
+)
+def test_what_happens_later_is_told_with_its_place(tmp_path, source, places):
+    told = dict(rows(tmp_path, "heated.toml", HEATED.replace("q = 0", f"q = {source}")))
+    assert told["note"] == f"something is sudden at {places}, and it is solved up to there: the equation spreads that"
+
+
+def test_many_times_are_told_without_the_places(tmp_path):
+    pulses = HEATED.replace("where(t > 100, q, 0)", "where(sin(t / 100) > 0, 0.1, 0)")
+    assert "at walls, at t = 0, 314" in dict(rows(tmp_path, "heated.toml", pulses))["note"]
+
+
 def test_where_an_equation_is_not_finite_is_told(tmp_path):
     ball = PLATE.replace("x=(0, 1), y=(0, 1)", "r=(0, 3)").replace("u, x: u.xx + u.yy + x", "u, r: u.rr + 2 / r * u.r + 1")
     ball = ball[: ball.index("    boundary")] + '    boundary=epinn.Dirichlet(0.0, on="r=3"),\n)\n'

@@ -25,6 +25,7 @@ from ...problem.undefined import undefined
 from ..plan.plan import Plan
 
 Row = tuple[str, str]
+MANY = 4  # places: more of them are told by their times
 NOTHING = 0.01  # of a field's scale: an offset that is not worth telling
 
 
@@ -160,21 +161,32 @@ def _unknown(name: str, unknown: Unknown) -> str:
 
 def _notes(problem: Problem, scales: Scales | None) -> Iterator[Row]:
     """What may surprise."""
-    if scales is not None and scales.corners:
-        said = corners_in_words(scales.corners, problem.domain)
-        yield "note", f"{said}{', and it is solved up to there: the equation spreads that' if scales.fans else ''}"
-    elif scales is not None and scales.fans:
-        where = places_in_words(places_of(scales.fans), problem.domain)
-        yield "note", f"something is sudden at {where}, and it is solved up to there: the equation spreads that"
-    elif scales is not None and scales.layers:
-        names = dict.fromkeys(problem.domain.coordinates[layer.axes[0]] for layer in scales.layers)
-        thinnest = min(layer.width * layer.half for layer in scales.layers)
-        said = f"the equation may make layers as thin as {thinnest:.2g} at the walls along {', '.join(names)}"
-        yield "note", f"{said}; where nothing else finds the solution, a network is shown the distance from there"
+    yield from () if scales is None else (("note", said) for said in _steep(problem, scales))
     for found in () if scales is None else undefined(problem, problem.channels(0), scales.units):
         yield "note", f"{found}, where a fit is likely to stop; multiply by what is zero there, or begin the domain beside it"
     if problem.unknowns and not problem.data:
         yield "note", "there are unknowns but no measurements; conditions alone have to tell them"
+
+
+def _steep(problem: Problem, scales: Scales) -> Iterator[str]:
+    """Where fields may be steep, and what is done about that."""
+    at_corners = {frozenset(zip(corner.axes, corner.at, strict=True)) for corner in scales.corners}
+    solved = "and it is solved up to there: the equation spreads that" if scales.fans else ""
+    if at_corners:
+        yield ", ".join(filter(None, [corners_in_words(scales.corners, problem.domain), solved]))
+    others = [place for place in places_of(scales.fans) if frozenset(zip(*place, strict=True)) not in at_corners]
+    if len(others) > MANY:
+        times = _listed(sorted({time for _, (_, time) in others}))
+        yield f"something is sudden at walls, at {TIME} = {times}, {solved}"
+    elif others:
+        yield f"something is sudden at {places_in_words(others, problem.domain)}, {solved}"
+    if scales.events and not scales.fans:
+        yield f"something is sudden at {TIME} = {_listed(scales.events)}, where windows of time end"
+    if scales.layers:
+        names = dict.fromkeys(problem.domain.coordinates[layer.axes[0]] for layer in scales.layers)
+        thinnest = min(layer.width * layer.half for layer in scales.layers)
+        said = f"the equation may make layers as thin as {thinnest:.2g} at the walls along {', '.join(names)}"
+        yield f"{said}; where nothing else finds the solution, a network is shown the distance from there"
 
 
 def _listed(places: Sequence[float]) -> str:
