@@ -104,7 +104,7 @@ import epinn
 
 problem = epinn.Problem(
     domain=epinn.Box(x=(0, 1)),
-    equation=lambda u, beta, gamma: beta * u.xx + gamma,
+    equation=lambda u, beta, gamma: beta * u.xx + gamma - 0.5,
     unknowns={"beta": 1.0, "gamma": 1.0},
     points=epinn.Points(collocation=12),
 )
