@@ -61,6 +61,71 @@ def test_a_place_that_moves_is_none():
     assert happening(lambda u, x, t: u.t - u.xx - jnp.where(x < t, 1.0, 0.0)) == []
 
 
+def test_what_happens_at_one_time_is_one_event_however_it_was_found():
+    third = happening(
+        lambda u, t: u.t - u.xx - jnp.where(t < 1 / 3, 0.0, 1.0),
+        [epinn.Dirichlet(lambda t: jnp.where(t < 1 / 3, 20.0, 21.0), on="x=0"), epinn.Dirichlet(20.0, on="x=10")],
+    )
+    assert third == [(1 / 3, (LEFT, RIGHT))]
+    step = epinn.Dirichlet(lambda t: jnp.where(t < 0.3, 20.0, 21.0), on="x=0")
+    bend = epinn.Dirichlet(lambda t: 20 + jnp.minimum(t, 0.3), on="x=10")
+    assert happening(boundary=[step, bend]) == [(0.3, (LEFT, RIGHT))]
+
+
+def test_times_that_are_too_near_are_left_alone():
+    first, second = (
+        epinn.Dirichlet(lambda t, at=at: jnp.where(t < at, 20.0, 21.0), on=on) for at, on in ((2.0, "x=0"), (2.0003, "x=10"))
+    )
+    assert happening(boundary=[first, second]) == []
+
+
+def test_a_short_pulse_has_a_beginning_and_an_end():
+    pulse = epinn.Dirichlet(lambda t: jnp.where((t > 2) & (t < 2.01), 21.0, 20.0), on="x=0")
+    assert happening(boundary=[pulse, epinn.Dirichlet(20.0, on="x=10")]) == [(2.0, (LEFT,)), (2.01, (LEFT,))]
+
+
+def test_all_of_many_switches_are_seen_or_none():
+    def switched(often):
+        return [
+            epinn.Dirichlet(lambda t: jnp.where(jnp.floor(t * often / 6) % 2 == 0, 20.0, 21.0), on="x=0"),
+            epinn.Dirichlet(20.0, on="x=10"),
+        ]
+
+    assert len(happening(boundary=switched(13))) == 12
+    assert happening(boundary=switched(40)) == []
+
+
+def test_every_component_of_a_target_is_followed():
+    both = epinn.Equation(lambda u, w: [u.t - u.xx, w.t - w.xx], target=lambda t: [0.0 * t, jnp.where(t < 2.5, 0.0, 1.0)])
+    problem = epinn.Problem(epinn.Box(x=(0, 10), t=(0, 6)), both, fields=("u", "w"))
+    assert Scales.of(problem).events == (pytest.approx(2.5),)
+
+
+def test_unknowns_are_for_others():
+    problem = epinn.Problem(
+        epinn.Box(x=(0, 10), t=(0, 6)),
+        lambda u, t, k: u.t - k * u.xx - jnp.where(t < 2.5, 0.0, 1.0),
+        boundary=epinn.Dirichlet(20.0),
+        initial=epinn.Initial(20.0),
+        data=epinn.Data([[5.0, 3.0]], [21.0]),
+        unknowns={"k": 1.0},
+    )
+    assert Scales.of(problem).events == ()
+
+
+def test_times_may_be_counted_from_long_ago():
+    begin = 1.7e9
+    wall = epinn.Dirichlet(lambda t: jnp.where(t < begin + 2, 20.0, 21.0), on="x=0")
+    problem = epinn.Problem(
+        epinn.Box(x=(0, 10), t=(begin, begin + 6)),
+        lambda u: u.t - u.xx,
+        boundary=[wall, epinn.Dirichlet(20.0, on="x=10")],
+        initial=epinn.Initial(20.0),
+    )
+    (found,) = Scales.of(problem).events
+    assert found - begin == pytest.approx(2, abs=1e-4)
+
+
 def test_windows_end_there_and_what_follows_fans_out():
     problem = epinn.Problem(
         domain=epinn.Box(x=(0, 10), t=(0, 6)),

@@ -67,6 +67,14 @@ def test_a_field_without_a_rate_of_its_own_is_no_matter():
     assert found == [0.0, 10.0]
 
 
+def test_nothing_is_said_of_a_field_of_which_nobody_knows_how_it_begins():
+    boundary = [epinn.Dirichlet(0.0, field="u"), epinn.Dirichlet(5.0, field="v")]
+    still = lambda u, v: u.t - u.xx  # noqa: E731
+    assert walls([still, lambda u, v: v.xx - u], {"u": lambda x: jnp.sin(jnp.pi * x / 10)}, boundary, fields=("u", "v")) == []
+    driven = lambda u, v: u.t - u.xx - v  # noqa: E731
+    assert walls([driven, lambda u, v: v.xx - u], {"u": 0.0}, boundary, fields=("u", "v")) == []
+
+
 def test_times_may_be_counted_from_long_ago():
     domain = epinn.Box(x=(0, 10), t=(1.7e9, 1.7e9 + 6))
     problem = epinn.Problem(domain, lambda u: u.t - 4 * u.xx - 12, boundary=FIXED, initial=epinn.Initial(20.0))

@@ -4,6 +4,7 @@ Before and after it fields are smooth in time, and in that moment they are not. 
 at a wall, what follows spreads from a corner as it does when time begins (see `sudden.py`).
 """
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -23,7 +24,11 @@ if TYPE_CHECKING:
     from .problem import Problem
 
 MOST = 16  # times
-DIGITS = 12  # of one
+SAME = 2e-6  # of all time: what is nearer together happens at one time, that was found in two ways
+APART = 1e-4  # of all time: between times that are nearer together, no window can be joined to others
+DIGITS = 11  # of the length of time, to which one is known
+
+Wall = tuple[int, float]  # the coordinate that it is across, and where
 
 
 @dataclass(frozen=True)
@@ -31,8 +36,7 @@ class Event:
     """Something that happens at a time."""
 
     time: float
-    walls: tuple[tuple[int, float], ...]  # the coordinates that they are across, and where; all of them if it happens inside,
-    # where a field follows at once, and its given values at a wall do not
+    walls: tuple[Wall, ...]  # at which it happens; all of them if it happens inside
 
 
 def events(problem: "Problem", channels: Sequence[Channel], units: Units) -> tuple[Event, ...]:
@@ -41,21 +45,42 @@ def events(problem: "Problem", channels: Sequence[Channel], units: Units) -> tup
     domain = problem.domain
     if not isinstance(domain, Box) or TIME not in domain.coordinates or not domain.space or any(domain.breaks):
         return ()
-    found = dict.fromkeys([*_in_targets(problem, domain), *_in_operators(problem, domain, channels, units)])
-    return tuple(found) if len({event.time for event in found}) <= MOST else ()
+    if problem.parameters:
+        return ()
+    begin, end = (ends[domain.axis(TIME)] for ends in (domain.lower, domain.upper))
+    every = [*_in_targets(problem, domain), *_in_operators(problem, domain, channels, units)]
+    found = _merged(sorted(every, key=lambda event: event.time), SAME * (end - begin))
+    apart = np.diff([begin, *(event.time for event in found), end])
+    return tuple(found) if len(found) <= MOST and np.min(apart) > APART * (end - begin) else ()
+
+
+def _merged(found: Sequence[Event], near: float) -> list[Event]:
+    """What happens at one time as one event, at the time that is written most shortly."""
+    groups = list[list[Event]]()
+    for event in found:
+        if groups and event.time - groups[-1][-1].time < near:
+            groups[-1].append(event)
+        else:
+            groups.append([event])
+    walls = [sorted({wall for event in group for wall in event.walls}) for group in groups]
+    times = [min((event.time for event in group), key=lambda time: len(repr(time))) for group in groups]
+    return [Event(time, tuple(own)) for time, own in zip(times, walls, strict=True)]
 
 
 def _in_targets(problem: "Problem", domain: Box) -> Iterator[Event]:
     in_time = domain.axis(TIME)
+    digits = DIGITS - math.ceil(math.log10(domain.upper[in_time] - domain.lower[in_time]))
     through = np.random.default_rng(0).uniform(domain.lower, domain.upper, (LINES, domain.dimension))
     for condition in problem.conditions:
         match condition:
             case Robin(points=None, target=target, on=on) | Boundary(target=target, on=on) if callable(target):
                 for axis, at in _walls(problem, on):
                     on_wall = np.where(np.arange(domain.dimension) == axis, at, through)
-                    yield from (Event(_rounded(time), ((axis, at),)) for time in along(target, on_wall, in_time, domain))
+                    times = along(target, on_wall, in_time, domain, MOST)
+                    yield from (Event(round(time, digits), ((axis, at),)) for time in times)
             case Equation(points=None, target=target) if callable(target):
-                yield from (Event(_rounded(time), _walls(problem)) for time in along(target, through, in_time, domain))
+                times = along(target, through, in_time, domain, MOST)
+                yield from (Event(round(time, digits), _walls(problem)) for time in times)
 
 
 def _in_operators(problem: "Problem", domain: Box, channels: Sequence[Channel], units: Units) -> Iterator[Event]:
@@ -67,12 +92,7 @@ def _in_operators(problem: "Problem", domain: Box, channels: Sequence[Channel], 
         yield from (Event(time, walls) for time in places_along([channel.operator], in_time, domain, units, {}, MOST))
 
 
-def _rounded(time: float) -> float:
-    """As somebody would have written it: it was found between two numbers that are not much further apart than that."""
-    return float(f"{time:.{DIGITS}g}")
-
-
-def _walls(problem: "Problem", on: str | None = None) -> tuple[tuple[int, float], ...]:
+def _walls(problem: "Problem", on: str | None = None) -> tuple[Wall, ...]:
     around = {problem.domain.axis(name) for name in problem.periodic}
     faces = [face for face in problem.domain.faces(on) if isinstance(face, Face) and not face.is_instant]
     return tuple((face.axis, face.position) for face in faces if face.axis not in around)

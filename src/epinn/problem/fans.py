@@ -45,12 +45,12 @@ class Fan:
     """A corner in a box, and the metric in which all directions are alike."""
 
     axes: tuple[int, int]  # time is last
-    at: tuple[float, float]
+    at: tuple[float, float]  # when time, or a window of it, begins
     lower: tuple[float, float]  # of the box, along these
     upper: tuple[float, float]
     by: float  # of the second coordinate, in parts of half a side; the square of a length if it is time
     in_time: bool
-    times: tuple[float, ...] = ()  # at which something is sudden there, if it is in time
+    times: tuple[float, ...] = ()  # at which something is sudden there: not always when all time begins
 
     @property
     def inward(self) -> tuple[float, float]:

@@ -29,11 +29,11 @@ LINES = 25  # along each coordinate, with other fields on each
 ALONG = 1025  # points of a line
 STEEP = 30.0  # times the usual step from one point to the next is looked at more closely,
 MATTERS = 1e-3  # if it is so much of the largest value on the line
-ZOOMS = 2  # into the space between two points, after which a step that is still there is a jump
+ZOOMS = 3  # into the space between two points, after which a step that is still there is a jump
 MOST = 4  # breaks along a coordinate: more are too many for a network on each side
 PIECES = 12  # of a domain, at most
 AWAY = 1e-3  # of the domain: nearer than that to its ends, or to another one, there is no break
-DIGITS = 7  # of the length of the domain, to which a place is known
+DIGITS = 10  # of the length of the domain, to which a place is known
 VARIED = 0.3  # unknowns are moved by up to this part of their guesses, which may be the same on both sides
 
 

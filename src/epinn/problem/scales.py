@@ -59,9 +59,9 @@ class Scales(eqx.Module):
     sizes: dict[str, Float[Array, " k"]]
     breaks: Mapping[str, tuple[float, ...]] = eqx.field(static=True, default_factory=dict)
     periods: tuple[float, ...] = eqx.field(static=True, default=())  # of what is given, in half the box, along each coordinate
+    events: tuple[float, ...] = eqx.field(static=True, default=())  # times at which something is sudden
     corners: tuple[Corner, ...] = eqx.field(static=True, default=())  # at which given values contradict each other
     fans: tuple[Fan, ...] = eqx.field(static=True, default=())  # the same, and others, where a network may be shown directions,
-    events: tuple[float, ...] = eqx.field(static=True, default=())  # times at which something happens suddenly
     layers: tuple[Layer, ...] = eqx.field(static=True, default=())  # or distances from walls at which fields may be steep,
     has_directions: bool = eqx.field(static=True, default=False)  # and whether it is shown any
     lift: Lift | None = None  # what holds by construction, where anything does
@@ -153,7 +153,7 @@ class Scales(eqx.Module):
             jnp.ones_like(units.scale),
             units.unknowns,
         )
-        return Scales(plain, self.sizes, self.breaks, self.periods, self.corners)
+        return Scales(plain, self.sizes, self.breaks, self.periods, corners=self.corners)
 
     def size(self, channel: Channel) -> Float[Array, "*n k"]:
         """The size of a channel's residuals, row by row where a network is shown more; at a break that was added, that of what

@@ -25,7 +25,7 @@ MATTERS = 0.01  # of the range of initial values, or of that by the length of th
 JUMP, BEND = 1, 2  # the differences that show one
 FINEST = {JUMP: 1e-13, BEND: 1e-6}  # parts of a coordinate, to which the place of one is known
 SAME = 1e-6  # of the line: what is nearer than that is one place
-MOST = 8  # places on a line
+MOST, SEEN = 8, 3  # places on a line, and as many times as often may one be seen
 
 
 def sudden(problem: "Problem", sizes: Mapping[str, Any]) -> list[Place]:
@@ -53,31 +53,39 @@ def _in_initial_values(domain: Domain, given: Mapping[str, Any]) -> list[Place]:
     return found
 
 
-def along(target: Callable[..., Any], through: np.ndarray, axis: int, domain: Domain) -> list[float]:
-    """The places along one coordinate, the same on all lines."""
+def along(target: Callable[..., Any], through: np.ndarray, axis: int, domain: Domain, most: int = MOST) -> list[float]:
+    """The places along one coordinate, the same on all lines; none if there are too many of them."""
     low, high, coordinates = domain.lower[axis], domain.upper[axis], domain.coordinates
 
-    def values(line: np.ndarray, places: np.ndarray) -> np.ndarray:
+    def values(line: np.ndarray, component: int, places: np.ndarray) -> np.ndarray:
         points = np.tile(line, (len(places), 1))
         points[:, axis] = places
-        return np.asarray(at_points(target, coordinates, jnp.asarray(points)))[:, 0]
+        return np.asarray(at_points(target, coordinates, jnp.asarray(points)), float)[:, component]
 
-    places, found = np.linspace(low, high, ALONG), []
-    spacing = places[1] - places[0]
-    for line in through:
-        here, own = values(line, places), list[float]()
-        for order in JUMP, BEND:
-            steps = np.abs(np.diff(here, n=order))
-            matters = MATTERS * np.ptp(here) * (spacing / (high - low)) ** (order - 1)
-            large = steps > max(STEEP * float(np.median(steps)), matters, np.max(steps) / 10)
-            for i in np.flatnonzero(large)[:MOST]:
-                ends = (float(places[i]), float(places[i + order]))
-                place = _nearer(functools.partial(values, line), *ends, order, float(steps[i]), spacing)
-                if place is not None and all(abs(place - other) > 3 * spacing for other in own):
-                    own.append(place)
-        found.append(own)
+    components = at_points(target, coordinates, jnp.asarray(through)).shape[1]
+    found = [
+        sorted({place for i in range(components) for place in _on_line(functools.partial(values, line, i), low, high, most)})
+        for line in through
+    ]
     same = [at for at in found[0] if all(any(abs(at - other) < SAME * (high - low) for other in own) for own in found[1:])]
-    return [at for at in same if low + spacing < at < high - spacing]
+    return same if len(same) <= most else []
+
+
+def _on_line(values: Callable[[np.ndarray], np.ndarray], low: float, high: float, most: int) -> list[float]:
+    """Where a function of one number jumps or bends."""
+    places, own = np.linspace(low, high, ALONG), list[float]()
+    here, spacing = values(places), places[1] - places[0]
+    for order in JUMP, BEND:
+        steps = np.abs(np.diff(here, n=order))
+        matters = MATTERS * np.ptp(here) * (spacing / (high - low)) ** (order - 1)
+        large = np.flatnonzero(steps > max(STEEP * float(np.median(steps)), matters, np.max(steps) / 10))
+        apart = SAME * (high - low) if order == JUMP else 3 * spacing  # second differences show a jump as well
+        for i in large if len(large) <= SEEN * most else ():
+            ends = (float(places[i]), float(places[i + order]))
+            place = _nearer(values, *ends, order, float(steps[i]), spacing)
+            if place is not None and all(abs(place - other) > apart for other in own):
+                own.append(place)
+    return [at for at in own if low + spacing < at < high - spacing]
 
 
 def _nearer(

@@ -57,10 +57,11 @@ def not_met(problem: "Problem", given: Mapping[str, Any], sizes: Mapping[str, An
         )
     except InputError:  # something is said of a certain time
         return []
+    early, earlier = (tuple(c for c in one if _asks_for(c.operator, problem) <= given.keys()) for one in (early, earlier))
     if not early:
         return []
     missed = [np.abs(left) > LITTLE * sizes[c.name] for c, left in zip(early, _left(early, start), strict=True)]
-    if (changed := _changed(problem, start, begin)) is not None:
+    if (changed := _changed(problem, start, begin, given)) is not None:
         ways = (_left(channels, changed) for channels in (early, earlier))
         for i, (own, before, left, left_before) in enumerate(zip(early, earlier, *ways, strict=True)):
             elapsed = np.asarray(own.points - before.points)[:, in_time, None] / duration
@@ -79,6 +80,11 @@ def _is_wall(channel: Channel) -> bool:
     return channel.kind == "boundary" and channel.partner is None and isinstance(channel.precision, Exact)
 
 
+def _asks_for(operator: Operator, problem: "Problem") -> set[str]:
+    """The fields that stand in it."""
+    return {name for name, _ in operator.asked} & set(problem.fields)
+
+
 def _left(channels: tuple[Channel, ...], function: Start) -> list[np.ndarray]:
     return [np.asarray(left) for left in _residuals(channels, Solution(Opaque(function)))]
 
@@ -88,7 +94,7 @@ def _residuals(channels: tuple[Channel, ...], solution: Solution) -> list[Array]
     return residuals(channels, solution)
 
 
-def _changed(problem: "Problem", start: Start, begin: float) -> Start | None:
+def _changed(problem: "Problem", start: Start, begin: float, given: Mapping[str, Any]) -> Start | None:
     """What equations make of initial values, to first order in time; nothing where they say no more than how fast a rate
     changes, or how rates at neighbouring places belong together."""
     in_time = problem.domain.axis(TIME)
@@ -98,6 +104,9 @@ def _changed(problem: "Problem", start: Start, begin: float) -> Start | None:
     operators = [Operator(one.operator, problem.names) for one in conditions]
     in_it = [order for one in operators for order in one.orders if order[in_time]]
     if not in_it or any(sum(order) > 1 for order in in_it):
+        return None
+    moving = [one for one in operators if any(order[in_time] for order in one.orders)]
+    if any(not _asks_for(one, problem) <= given.keys() for one in moving):
         return None
 
     def left(x: Float[Array, " d"], rates: Float[Array, " fields"]) -> Float[Array, " k"]:

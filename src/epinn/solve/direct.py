@@ -24,6 +24,7 @@ from ..derivatives.composed import Pieces
 from ..derivatives.network import AbstractNetwork, Frozen, Solution
 from ..derivatives.random_units import RandomUnits
 from ..derivatives.staged import Stage, Staged
+from ..problem.domain import CLEAR
 from ..problem.problem import Problem
 from ..problem.region import TIME
 from ..problem.scales import Scales
@@ -50,6 +51,7 @@ SHORTEST, IN_SPACE = 512, 32  # windows, if all were as long as the shortest one
 BRINGS = 0.7  # of the error, or less, a shorter window must be off by
 LEAST_TICKS = 8  # of a window: all time has as many as a power of two, so that where windows end is not rounded in single
 # precision either
+LEAST_CLEAR = 16  # times what points keep away from where windows meet: a window is longer, and so is what is left for the next
 ASIDE = 1e-8  # of all time: so near a jump, nobody asks on which side of it a point is
 PART = 0.5  # of the units that there would be for all time: a window has less to say
 THROUGH = 2.0  # half a side of the box, squared
@@ -87,7 +89,8 @@ def solved_in_windows(task: Task, scales: Sequence[Scales], point_keys: Keys, ne
     early, shortest = (last - first) / FIRST, (last - first) / (IN_SPACE if in_space else SHORTEST)
     for fan in scales[0].fans if scales[0].has_directions else ():  # first as long as it takes diffusion to get through the box
         early = min(early, (last - first) * THROUGH / fan.by) if fan.in_time else early
-    shortest = min(shortest, early / LEAST_TICKS)
+    shortest = max(min(shortest, early / LEAST_TICKS), LEAST_CLEAR * CLEAR * (last - first))
+    early = max(early, shortest)
     tick = (last - first) / 2 ** math.ceil(math.log2(LEAST_TICKS * (last - first) / shortest))
     length, growth = early, LONGER
     small = dataclasses.replace(task.base, hidden=(WIDTH,))

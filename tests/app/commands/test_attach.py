@@ -104,7 +104,8 @@ import epinn
 
 problem = epinn.Problem(
     domain=epinn.Box(x=(0, 1)),
-    equation=lambda u, beta, gamma: beta * u.xx + gamma - 0.5,
+    equation=lambda u, x, beta, gamma: beta * u.xx + gamma * x - 0.5,
+    boundary=epinn.Dirichlet(1.0),
     unknowns={"beta": 1.0, "gamma": 1.0},
     points=epinn.Points(collocation=12),
 )

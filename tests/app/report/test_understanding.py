@@ -101,7 +101,7 @@ def test_what_happens_later_is_told_with_its_place(tmp_path, source, places):
 
 def test_many_times_are_told_without_the_places(tmp_path):
     pulses = HEATED.replace("where(t > 100, q, 0)", "where(sin(t / 100) > 0, 0.1, 0)")
-    assert "at walls, at t = 0, 314" in dict(rows(tmp_path, "heated.toml", pulses))["note"]
+    assert "sudden at t = 0, 314" in dict(rows(tmp_path, "heated.toml", pulses))["note"]
 
 
 def test_where_an_equation_is_not_finite_is_told(tmp_path):

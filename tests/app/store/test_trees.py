@@ -101,7 +101,7 @@ def test_a_network_with_an_encoding_survives_storage(tmp_path, base):
 def test_unknown_parameters_survive_storage(tmp_path):
     problem = epinn.Problem(
         domain=epinn.Box(x=(0, 1)),
-        equation=lambda u, a, b: a * u.xx - b,
+        equation=lambda u, a, b: a * u.xx - b * u - 1,
         unknowns={"a": epinn.Unknown(0.5, positive=True), "b": -2.0},
     )
     solution = epinn.fit(problem, base=Base(hidden=(4,), epochs=0, newton=0, restarts=0)).solution

@@ -177,11 +177,11 @@ def _steep(problem: Problem, scales: Scales) -> Iterator[str]:
     others = [place for place in places_of(scales.fans) if frozenset(zip(*place, strict=True)) not in at_corners]
     if len(others) > MANY:
         times = _listed(sorted({time for _, (_, time) in others}))
-        yield f"something is sudden at walls, at {TIME} = {times}, {solved}"
+        yield f"something is sudden at {TIME} = {times}, {solved}"
     elif others:
         yield f"something is sudden at {places_in_words(others, problem.domain)}, {solved}"
     if scales.events and not scales.fans:
-        yield f"something is sudden at {TIME} = {_listed(scales.events)}, where windows of time end"
+        yield f"something is sudden at {TIME} = {_listed(scales.events)}: if time is solved in windows, one ends there"
     if scales.layers:
         names = dict.fromkeys(problem.domain.coordinates[layer.axes[0]] for layer in scales.layers)
         thinnest = min(layer.width * layer.half for layer in scales.layers)
