@@ -53,6 +53,25 @@ def test_a_coefficient_may_depend_on_the_field():
     assert 4e-6 * 0.5 < fan.by * 0.025**2 / (4 * 30) < 40e-6
 
 
+def test_an_unknown_coefficient_is_taken_at_its_guess():
+    unknowns = {"a": epinn.Unknown(guess=6e-6, positive=True)}
+    readings = epinn.Data([[0.01, 30.0]], [300.0], sigma=0.5, field="T")
+    problem = rod(equation=lambda T, a: T.t - a * T.xx, unknowns=unknowns, data=readings)
+    (fan,) = fans(problem)
+    assert fan.by == pytest.approx(4 * 6e-6 * 30 / 0.025**2)
+
+
+def test_a_network_that_is_trained_among_measurements_is_shown_directions_from_the_start():
+    readings = epinn.Data([[0.01, 30.0]], [300.0], sigma=0.5, field="T")
+    scales = Scales.of(rod(data=readings))
+    assert scales.directions is not None
+    assert Scales.of(rod()).directions is None  # there, what needs no training comes first
+    assert Scales.of(rod(data=readings, points=epinn.Points(resample=100))).directions is None
+    equation, *_ = scales.channels(rod(data=readings), 0)
+    away = np.abs(np.asarray(equation.points) + 1)  # in the coordinates of the network the corner is at -1, -1
+    assert np.min(away[:, 0] ** 2 + away[:, 1]) < 1e-3 and np.all(away.max(axis=1) > 0)
+
+
 def test_a_plate_at_rest_has_directions_in_space_alike_along_both_coordinates():
     plate = epinn.Problem(
         domain=epinn.Box(x=(0, 2), y=(0, 1)),

@@ -12,11 +12,11 @@ pytestmark = pytest.mark.usefixtures("quick_compile")
 FIXED = epinn.Dirichlet(20.0)
 
 
-def walls(equation, begin, boundary=FIXED, *, fields=("u",), domain=epinn.Box(x=(0, 10), t=(3, 9))):
+def walls(equation, begin, boundary=FIXED, *, fields=("u",), domain=epinn.Box(x=(0, 10), t=(3, 9)), **more):
     """At which ends of x."""
     given = begin if isinstance(begin, dict) else {"u": begin}
     initial = [epinn.Initial(target, field=name) for name, target in given.items()]
-    problem = epinn.Problem(domain, equation, boundary=boundary, initial=initial, fields=fields)
+    problem = epinn.Problem(domain, equation, boundary=boundary, initial=initial, fields=fields, **more)
     with jax.enable_x64(True):
         found = not_met(problem, given, {condition.label: 20.0 for condition in problem.conditions})
     assert all(at[1] == 3.0 for _, at in found)
@@ -25,6 +25,13 @@ def walls(equation, begin, boundary=FIXED, *, fields=("u",), domain=epinn.Box(x=
 
 def test_what_is_set_free_in_a_wall_that_is_cooled_leaves_it_at_once():
     assert walls(lambda u: u.t - 4 * u.xx - 12, 20.0) == [0.0, 10.0]
+
+
+def test_unknowns_are_taken_at_their_guesses():
+    readings = epinn.Data([[5.0, 5.0]], [24.0], sigma=0.1)
+    equation = lambda u, q: u.t - 4 * u.xx - q  # noqa: E731
+    assert walls(equation, 20.0, data=readings, unknowns={"q": 12.0}) == [0.0, 10.0]
+    assert walls(equation, 20.0, data=readings, unknowns={"q": 1e-3}) == []
 
 
 def test_so_does_what_diffuses_away_from_it():

@@ -106,7 +106,7 @@ def fans(
     """All corners of a problem as fans, with the places at which its initial values jump or bend, or do not meet what holds at
     the boundary from then on, and with those at which something happens later: windows of time begin there. None if one of
     them is no fan. The channels are those of the problem in the user's units, and the sizes those of their terms."""
-    if not isinstance(problem.domain, Box) or problem.networks or problem.parameters or any(problem.domain.breaks):
+    if not isinstance(problem.domain, Box) or problem.networks or any(problem.domain.breaks):
         return ()
     domain = problem.domain
     at_first = [_time_last(corner.axes, corner.at, domain) for corner in corners] + sudden(problem, sizes)
@@ -172,7 +172,9 @@ def _of_one(orders: Sequence[tuple[int, ...]], slopes: np.ndarray, axes: tuple[i
 
 
 def slopes_at(channel: Channel, point: np.ndarray, units: Units, problem: "Problem") -> Float[np.ndarray, "k draws orders f"]:
-    """The derivatives of equations by those of the fields, in the coordinates of a network, for random ones."""
+    """The derivatives of equations by those of the fields, in the coordinates of a network, for random ones, with every unknown
+    at its guess."""
+    guessed = {name: jnp.asarray(unknown.guess or 1.0, float) for name, unknown in problem.parameters.items()}
     shape = (DRAWS, len(channel.operator.orders), len(problem.fields))
     drawn = jnp.asarray(np.random.default_rng(0).normal(size=shape) / 2)
-    return np.moveaxis(np.asarray(operator_slopes(channel.operator, units, jnp.asarray(point), drawn)), 1, 0)
+    return np.moveaxis(np.asarray(operator_slopes(channel.operator, units, guessed, jnp.asarray(point), drawn)), 1, 0)

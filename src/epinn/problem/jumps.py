@@ -147,10 +147,14 @@ def operator_values(
 
 @runs_once
 def operator_slopes(
-    operator: Operator, units: Units, point: Float[Array, " d"], fields: Float[Array, "draws orders f"]
+    operator: Operator,
+    units: Units,
+    unknowns: dict[str, Array],
+    point: Float[Array, " d"],
+    fields: Float[Array, "draws orders f"],
 ) -> Float[Array, "draws k orders f"]:
     """The derivatives of an operator at one point of the network by those of the fields."""
-    found: Array = jax.vmap(jax.jacfwd(lambda own: _value(operator, units, {}, point, own)))(fields)
+    found: Array = jax.vmap(jax.jacfwd(lambda own: _value(operator, units, unknowns, point, own)))(fields)
     return found
 
 

@@ -84,7 +84,10 @@ class Scales(eqx.Module):
             return dataclasses.replace(cls.of(problem.broken(breaks), hard=hard), breaks=breaks)
         times = tuple(sorted({event.time for event in later}))
         rounded: Scales = jax.tree.map(lambda leaf: jnp.asarray(leaf, float), on_host)
-        return dataclasses.replace(rounded, periods=periods, corners=corners, fans=spread, events=times, layers=thin)
+        # where all is exact, training is not the first thing that is tried
+        shown = bool(spread) and not search.is_exact and not problem.points.resample
+        found = dataclasses.replace(rounded, periods=periods, corners=corners, fans=spread, events=times, layers=thin)
+        return found.with_directions() if shown else found
 
     @property
     def ends(self) -> tuple[float, ...]:

@@ -50,9 +50,10 @@ def not_met(problem: "Problem", given: Mapping[str, Any], sizes: Mapping[str, An
     def start(x: Float[Array, " d"]) -> Float[Array, " fields"]:
         return jnp.stack([value(given.get(name, 0.0), x) for name in problem.fields])
 
+    without_data = dataclasses.replace(problem, data=())  # which are from later
     try:
         early, earlier = (
-            tuple(filter(_is_wall, dataclasses.replace(problem, domain=domain.between(begin, begin + part)).channels(0)))
+            tuple(filter(_is_wall, dataclasses.replace(without_data, domain=domain.between(begin, begin + part)).channels(0)))
             for part in (soon, EARLIER * soon)
         )
     except InputError:  # something is said of a certain time
@@ -60,9 +61,10 @@ def not_met(problem: "Problem", given: Mapping[str, Any], sizes: Mapping[str, An
     early, earlier = (tuple(c for c in one if _asks_for(c.operator, problem) <= given.keys()) for one in (early, earlier))
     if not early:
         return []
-    missed = [np.abs(left) > LITTLE * sizes[c.name] for c, left in zip(early, _left(early, start), strict=True)]
-    if (changed := _changed(problem, start, begin, given)) is not None:
-        ways = (_left(channels, changed) for channels in (early, earlier))
+    guessed = problem.solution(Opaque(start)).unknowns
+    missed = [np.abs(left) > LITTLE * sizes[c.name] for c, left in zip(early, _left(early, problem, start), strict=True)]
+    if (changed := _changed(problem, start, begin, given, guessed)) is not None:
+        ways = (_left(channels, problem, changed) for channels in (early, earlier))
         for i, (own, before, left, left_before) in enumerate(zip(early, earlier, *ways, strict=True)):
             elapsed = np.asarray(own.points - before.points)[:, in_time, None] / duration
             with np.errstate(divide="ignore", invalid="ignore"):
@@ -85,8 +87,10 @@ def _asks_for(operator: Operator, problem: "Problem") -> set[str]:
     return {name for name, _ in operator.asked} & set(problem.fields)
 
 
-def _left(channels: tuple[Channel, ...], function: Start) -> list[np.ndarray]:
-    return [np.asarray(left) for left in _residuals(channels, Solution(Opaque(function)))]
+def _left(channels: tuple[Channel, ...], problem: "Problem", function: Start) -> list[np.ndarray]:
+    """What fields leave of conditions, with every unknown at its guess."""
+    solution = dataclasses.replace(problem.solution(Opaque(function)), positive_fields=())  # values as they are
+    return [np.asarray(left) for left in _residuals(channels, solution)]
 
 
 @runs_once
@@ -94,8 +98,10 @@ def _residuals(channels: tuple[Channel, ...], solution: Solution) -> list[Array]
     return residuals(channels, solution)
 
 
-def _changed(problem: "Problem", start: Start, begin: float, given: Mapping[str, Any]) -> Start | None:
-    """What equations make of initial values, to first order in time; nothing where they say no more than how fast a rate
+def _changed(
+    problem: "Problem", start: Start, begin: float, given: Mapping[str, Any], guessed: dict[str, Array]
+) -> Start | None:
+    """What equations make of initial values with the guesses of unknowns, to first order in time; nothing where they say no more than how fast a rate
     changes, or how rates at neighbouring places belong together."""
     in_time = problem.domain.axis(TIME)
     conditions = [one for one in problem.conditions if isinstance(one, Equation)]
@@ -115,7 +121,7 @@ def _changed(problem: "Problem", start: Start, begin: float, given: Mapping[str,
             fields = opaque(lambda y: start(y) + (y[in_time] - begin) * rates, Jet.variable(x, operator.orders))
             assert isinstance(fields, Jet)  # as what it was made of
             target = one.target if not callable(one.target) else at_points(one.target, problem.domain.coordinates, x[None])[0]
-            rows.append(operator(fields, x, {}, {}) - jnp.asarray(target, float))
+            rows.append(operator(fields, x, guessed, {}) - jnp.asarray(target, float))
         return jnp.concatenate(rows)
 
     def rates(x: Float[Array, " d"]) -> Float[Array, " fields"]:

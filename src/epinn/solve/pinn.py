@@ -170,7 +170,7 @@ def scales_for(solution: Solution, problem: Problem) -> Scales | None:
     network = solution.network
     scales = Scales.of(problem, hard=isinstance(network, Lifted))
     lift = Lift.of(network, scales.lift) if isinstance(network, Lifted) else None
-    scales = scales if network.directions is None else scales.with_directions()
+    scales = dataclasses.replace(scales, has_directions=False) if network.directions is None else scales.with_directions()
     return dataclasses.replace(scales, units=solution.units, breaks={**scales.breaks, **windows_of(solution)}, lift=lift)
 
 
