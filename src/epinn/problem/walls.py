@@ -101,8 +101,8 @@ def _residuals(channels: tuple[Channel, ...], solution: Solution) -> list[Array]
 def _changed(
     problem: "Problem", start: Start, begin: float, given: Mapping[str, Any], guessed: dict[str, Array]
 ) -> Start | None:
-    """What equations make of initial values with the guesses of unknowns, to first order in time; nothing where they say no more than how fast a rate
-    changes, or how rates at neighbouring places belong together."""
+    """What equations make of initial values with the guesses of unknowns, to first order in time; nothing where they say no
+    more than how fast a rate changes, or how rates at neighbouring places belong together."""
     in_time = problem.domain.axis(TIME)
     conditions = [one for one in problem.conditions if isinstance(one, Equation)]
     if any(one.points is not None or not (callable(one.target) or np.ndim(one.target) == 0) for one in conditions):
