@@ -20,7 +20,7 @@ from jaxtyping import Array, Float, Num
 from ..errors import EpinnError, InputError, shown, unknown_name
 from .jet import Jet, MultiIndex, lower_closure
 from .quantity import Quantity, Read, Run, value_of
-from .recurring import recurring
+from .recurring import afresh, recurring
 
 
 class Names(eqx.Module):
@@ -133,7 +133,7 @@ class Operator(eqx.Module):
         fields = {name: run.field(name, (0,) * len(run.coordinates)) for name in self.names.fields}
         known = {**dict.fromkeys(POINT, Point(run.scalars, run.used)), **run.scalars, **fields}
         positional = [known[name] for name in self.arguments[: self.positional]]
-        result = self.function(*positional, **{name: known[name] for name in self.arguments[self.positional :]})
+        result = afresh(self.function)(*positional, **{name: known[name] for name in self.arguments[self.positional :]})
         rows = result if isinstance(result, tuple | list) else [result]
         try:
             arrays = [jnp.atleast_1d(jnp.asarray(value_of(row))) for row in rows]

@@ -2,18 +2,22 @@
 
 Python makes a new function object each time that a `lambda` is reached, and JAX would compile each of them anew and keep it.
 A function is known again by its code and by the values that it takes from around it, if all of these are numbers, texts,
-functions of that kind, or parts of NumPy and JAX. What is used is a copy that has taken these values along: later changes to
-them make another function.
+arrays, functions of that kind, or parts of NumPy and JAX. What is used is a copy that has taken these values along: later
+changes to them make another function.
 """
 
 import builtins
+import functools
 import types
 from collections import OrderedDict
-from collections.abc import Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import Any
+
+import numpy as np
 
 KEPT = 256  # functions that are remembered
 DEEPEST = 8  # functions that functions use
+LARGEST = 1_000_000  # bytes of an array by which a function is known again
 PACKAGES = ("jax", "jaxlib", "numpy", "math", "builtins", "scipy", "epinn")  # whose parts stay what they are
 
 _known: OrderedDict[Hashable, types.FunctionType] = OrderedDict()
@@ -52,6 +56,8 @@ def _recipe(value: Any, deeper: int) -> Hashable:
         return type(value), value
     if isinstance(value, float | complex):
         return type(value), repr(value)  # which tells -0.0 from 0.0, and knows NaN again
+    if type(value) is np.ndarray and value.dtype.kind in "biuf" and value.nbytes <= LARGEST:
+        return "array", value.shape, value.dtype.str, value.tobytes()
     if isinstance(value, tuple):
         return type(value), *(_recipe(part, deeper - 1) for part in value)
     if _is_users(value):
@@ -100,12 +106,67 @@ def _copy(function: types.FunctionType) -> types.FunctionType:
     """The same function with values that nobody can change any more."""
 
     def own(value: Any) -> Any:
-        return _copy(value) if _is_users(value) else value
+        if type(value) is tuple:
+            return tuple(map(own, value))
+        return _copy(value) if _is_users(value) else value.copy() if type(value) is np.ndarray else value
 
+    return _with(function, own)
+
+
+def _with(function: types.FunctionType, own: Callable[[Any], Any]) -> types.FunctionType:
+    """The same function with something else in the place of each value that it takes from around it."""
     cells = tuple(types.CellType(own(cell.cell_contents)) for cell in function.__closure__ or ())
     taken = {name: own(value) for name, value in _globals(function).items()}
     named = {"__name__": function.__module__, "__builtins__": builtins}
-    made = types.FunctionType(function.__code__, taken | named, function.__name__, function.__defaults__, cells)
-    made.__kwdefaults__ = function.__kwdefaults__ and dict(function.__kwdefaults__)
+    made = types.FunctionType(function.__code__, taken | named, function.__name__, own(function.__defaults__), cells)
+    made.__kwdefaults__ = function.__kwdefaults__ and {name: own(value) for name, value in function.__kwdefaults__.items()}
     made.__module__, made.__qualname__ = function.__module__, function.__qualname__
     return made
+
+
+def afresh(function: Any) -> Any:
+    """The same function with copies of all NumPy arrays that it uses, for as long as it is traced once.
+
+    JAX (0.10) knows an array again that it has seen, and then takes it for what it was made at first: for single precision
+    where double precision is on by now, or the other way round, which ends in an error or in fewer digits.
+    """
+    return _Afresh().of(function)
+
+
+class _Afresh:
+    """Values with copies of their arrays; those without any are what they were."""
+
+    def __init__(self) -> None:
+        self._made = dict[int, Any]()
+
+    def of(self, value: Any) -> Any:
+        if id(value) not in self._made:
+            self._made[id(value)] = value  # functions may use each other
+            self._made[id(value)] = self._of(value)
+        return self._made[id(value)]
+
+    def _of(self, value: Any) -> Any:
+        if type(value) is np.ndarray:
+            return value.copy()
+        if type(value) in (tuple, list):
+            parts = [self.of(part) for part in value]
+            return type(value)(parts) if self._differ(parts, value) else value
+        if type(value) is dict:
+            own = {name: self.of(part) for name, part in value.items()}
+            return own if self._differ(own.values(), value.values()) else value
+        if type(value) is functools.partial:
+            whole = (value.func, value.args, value.keywords)
+            function, arguments, named = map(self.of, whole)
+            return (
+                functools.partial(function, *arguments, **named) if self._differ((function, arguments, named), whole) else value
+            )
+        if _is_users(value):
+            try:
+                around = list(_around(value).values())
+            except _Unclear:
+                return value
+            return _with(value, self.of) if self._differ(map(self.of, around), around) else value
+        return value
+
+    def _differ(self, made: Iterable[Any], before: Iterable[Any]) -> bool:
+        return any(new is not old for new, old in zip(made, before, strict=True))
