@@ -119,37 +119,82 @@ def test_no_unit_of_a_field_decides(size):
 
     assert free_combinations(problem(3.0)) == []
     assert free_combinations(over_x(lambda u, D, v: D * u.xx - v * u.x, "Dv", boundary=epinn.Dirichlet(size))) == [
-        Combination(("D", "v"), (), shrinks=True)
+        Combination(("D", "v"), (), shrinks=True, together=True)
     ]
 
 
 def test_what_no_fit_sees_tells_nothing():
     flux = epinn.Data([2.0], [0.3], sigma=0.1, operator=lambda u, v: v * u, held_out=True)
     problem = over_x(lambda u, D, v: D * u.xx - v * u.x, "Dv", data=[SEEN, flux])
-    assert free_combinations(problem) == [Combination(("D", "v"), (), shrinks=True)]
+    assert free_combinations(problem) == [Combination(("D", "v"), (), shrinks=True, together=True)]
 
 
 @pytest.mark.parametrize("name", OPEN)
 def test_what_holds_best_for_nothing_at_all_is_refused_before_the_work(name, rejects):
     problem, unknowns, fields = OPEN[name]
-    assert free_combinations(problem) == [Combination(unknowns, fields, shrinks=True)]
+    assert free_combinations(problem) == [Combination(unknowns, fields, shrinks=True, together=True)]
     with rejects("how large", *unknowns, *fields, "give"):
         problem.check()
 
 
 COMBINED = {
-    "a product": lambda u, a, b: u.x + a * b * u,
-    "a quotient": lambda u, a, b: u.x + a / b * u,
-    "a sum": lambda u, a, b: u.x + (a + b) * u,
+    "a product": (lambda u, a, b: u.x + a * b * u, False),
+    "a quotient": (lambda u, a, b: u.x + a / b * u, True),
+    "a sum": (lambda u, a, b: u.x + (a + b) * u, False),
 }
 
 
 @pytest.mark.parametrize("name", COMBINED)
 def test_what_can_be_told_in_combination_only_gets_a_warning(name):
-    problem = over_x(COMBINED[name], "ab")
-    assert free_combinations(problem) == [Combination(("a", "b"), (), shrinks=False)]
+    equation, together = COMBINED[name]
+    problem = over_x(equation, "ab")
+    assert free_combinations(problem) == [Combination(("a", "b"), (), shrinks=False, together=together)]
     with pytest.warns(EpinnWarning, match="only a combination of a and b"):
         problem.check()
+
+
+OPPOSITE = {
+    "a resistance": over_x(lambda u, a, b: u.xx / a - b * u.x, "ab"),
+    "a gain": over_x(
+        lambda u: u.xx - u,
+        "ab",
+        boundary=epinn.Dirichlet(1.0),
+        data=epinn.Data([1.0], [2.0], sigma=0.1, operator=lambda u, a, b: a * b * u),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OPPOSITE)
+def test_so_does_what_may_grow_while_the_other_one_shrinks(name):
+    (found,) = free_combinations(OPPOSITE[name])
+    assert found.unknowns == ("a", "b")
+    assert not found.together
+    with pytest.warns(EpinnWarning, match="only a combination of a and b"):
+        OPPOSITE[name].check()
+
+
+def spot(x, y):
+    return jnp.where((x - 0.5) ** 2 + (y - 0.5) ** 2 < 0.03**2, 100.0, 0.0)
+
+
+SETTLED = {
+    "no value at zero": on_a_square(lambda u, x, y, k: (k / u * u.x).x + (k / u * u.y).y + spot(x, y), {"k": 1.0}),
+    "a wire": on_a_square(lambda u, x, y, k: k * (u.xx + u.yy) + jnp.where(jnp.abs(x - 0.3) < 2e-3, 1.0, 0.0), {"k": 1.0}),
+    "a thin source": over_x(lambda u, x, k: k * u.xx + jnp.where(jnp.abs(x - 2.5) < 0.005, 100.0, 0.0), "k"),
+    "a guess far off": over_x(lambda u, D, k: D * u.xx - (k + 0.5) * u, {"D": 1e9, "k": 1e9}),
+    "a large clock": over_x(
+        lambda u, x, k, a, b, c: u.x + k * u - (a + b * x + c * x**2), {"k": 1.0, "a": 1.0, "b": 1.0, "c": 1.0},
+        domain=epinn.Box(x=(0, 86400)),
+        data=epinn.Data([1e4, 5e4], [2.0, 3.0], sigma=0.1),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SETTLED)
+def test_what_settles_it_may_be_small_or_far_from_the_guess(name):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        SETTLED[name].check()
 
 
 def test_each_combination_is_told_by_itself():

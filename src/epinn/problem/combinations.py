@@ -8,6 +8,7 @@ must show: fields and their derivatives are drawn over many decades and around t
 that what remains is a source, however small and wherever it is.
 """
 
+import functools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -34,18 +35,21 @@ PLACES = 2000  # at most, where it is looked for sources
 DECADES = 12.0  # over which derivatives are drawn, up and down, and unknowns whose guess is zero
 CLOSE = 3.0  # decades, likewise, of what is drawn around the values that are given
 NEAR = 1.0  # decade around their guesses, in which the unknowns are
+MANY = 64  # times as many places as a fit has, where it must be certain that there is nothing
+TINY = 1e-9  # of the largest: what changes by less says nothing
 NOTHING = 1e-7  # of the largest: a change that is smaller is none
 LEAST = 1e-3  # of a combination: what has less of a part in it has none
 
 
 @dataclass(frozen=True)
 class Combination:
-    """Unknowns and fields that may change together. What is to be zero becomes smaller with them or not: if it does, it is
-    zero most easily if they are, whatever the measurements say."""
+    """Unknowns and fields that may change together, all of them growing or not. What is to be zero becomes smaller with them or
+    stays as it is: if it does, it is zero most easily if they are, whatever the measurements say."""
 
     unknowns: tuple[str, ...]
     fields: tuple[str, ...]
     shrinks: bool
+    together: bool
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -66,18 +70,35 @@ def free_combinations(problem: "Problem") -> list[Combination]:
         return [one for one in found if one.unknowns or not valued.intersection(one.fields)]
 
 
+def settled_elsewhere(problem: "Problem", found: Combination) -> bool:
+    """Whether some condition is not met if all that may shrink is zero, so that something settles it after all: a source too
+    small to be seen in few places. There are many more here."""
+    with jax.enable_x64(True):
+        channels = problem.with_many_points(MANY).channels(0)
+        rows = _Rows(problem, list(found.unknowns), channels)
+        return any(rows.is_left(channel, found) for channel in channels if _is_zero(channel))
+
+
+def _is_zero(channel: Channel) -> bool:
+    return isinstance(channel.precision, Exact) and not np.any(np.asarray(channel.target))
+
+
 class _Rows:
     """What changes of all conditions: one column for the logarithm of each unknown, one for itself, one for the logarithm of
     each field, and one for each condition that may be multiplied as a whole."""
 
     def __init__(self, problem: "Problem", free: list[str], channels: tuple[Channel, ...]):
-        self.free, self.fields, self.random = free, problem.fields, np.random.default_rng(0)
+        self.free, self.fields, self.channels, self.random = free, problem.fields, channels, np.random.default_rng(0)
         self.half = (np.asarray(problem.domain.upper) - np.asarray(problem.domain.lower)) / 2
         self.given = [_Given.of(values_of(name, channels)) for name in problem.fields]
         self.unknowns = {name: self._near(unknown) for name, unknown in problem.parameters.items()}
         self.units = {name: abs(problem.parameters[name].guess) or 1.0 for name in free}
         self.columns = 2 * len(free) + len(problem.fields)
-        blocks = [block for channel in channels for block in self._of(channel)]
+
+    @functools.cached_property
+    def rows(self) -> Float[np.ndarray, "rows columns"]:
+        """All of them, each in parts of its largest change."""
+        blocks = [block for channel in self.channels for block in self._of(channel)]
         multiplied = sum(block[1] is not None for block in blocks)
         every, number = [], 0
         for changes, whole in blocks:
@@ -89,14 +110,15 @@ class _Rows:
             size = np.max(np.abs(rows), axis=1)
             fine = np.isfinite(size) & (size > 0)
             every.append(rows[fine] / size[fine, None])
-        self.rows = np.concatenate([np.zeros((1, self.columns + multiplied)), *every])
+        return np.concatenate([np.zeros((1, self.columns + multiplied)), *every])
 
     def _near(self, unknown: "Unknown") -> np.ndarray:
         """Values of an unknown around its guess, or around what is known of it beforehand. Where that is zero, nobody knows its
         unit."""
         middle = unknown.guess or (unknown.prior.mean or unknown.prior.sd if unknown.prior is not None else 0.0)
-        if middle:
-            return np.asarray(middle * 10 ** self.random.uniform(-NEAR, NEAR, DRAWS))
+        if middle:  # it may be far from there all the same
+            decades = np.where(np.arange(DRAWS) % 2, NEAR, DECADES)
+            return np.asarray(middle * 10 ** self.random.uniform(-decades, decades))
         return self._over(DECADES, (DRAWS,))
 
     def _over(self, decades: float, shape: tuple[int, ...]) -> np.ndarray:
@@ -105,7 +127,7 @@ class _Rows:
     def _of(self, channel: Channel) -> Iterator[tuple[np.ndarray, np.ndarray | None]]:
         """Of one condition, its parts one by one: how it changes, and the whole, where that is to be zero exactly."""
         operator, free = channel.operator, self.free
-        is_zero = isinstance(channel.precision, Exact) and not np.any(np.asarray(channel.target))
+        is_zero = _is_zero(channel)
         if isinstance(operator.function, Derivatives | Flux):
             own = operator.names.fields.index(operator.function.field)
             change = np.zeros((0 if is_zero else 1, self.columns))
@@ -114,7 +136,8 @@ class _Rows:
             return
         number = len(channel.points)
         evenly = np.unique(np.linspace(0, number - 1, min(number, PLACES)).astype(int))
-        at, drawn = np.append(self.random.integers(number, size=2 * DRAWS), evenly), self._drawn(operator, len(evenly))
+        drawn = self._drawn(operator, len(evenly))
+        at = np.concatenate([self.random.integers(number, size=2 * DRAWS), evenly, evenly])
         given = {name: jnp.asarray(values)[at] for name, values in channel.given.items()}
         unknowns = {name: jnp.asarray(np.resize(values, len(drawn))) for name, values in self.unknowns.items()}
         whole, (by_unknown, by_field) = _changes(operator, jnp.asarray(channel.points)[at], given, unknowns, jnp.asarray(drawn))
@@ -125,8 +148,25 @@ class _Rows:
         for i in range(parts.shape[1]):
             yield parts[:, i], np.asarray(whole)[:, i] if is_zero else None
 
+    def is_left(self, channel: Channel, found: Combination) -> bool:
+        """Whether an operator is anything but zero somewhere where all that may shrink is."""
+        operator, number = channel.operator, len(channel.points)
+        if isinstance(operator.function, Derivatives | Flux):
+            return False
+        given = {name: jnp.asarray(values) for name, values in channel.given.items()}
+        unknowns = {
+            name: jnp.zeros(number) if name in found.unknowns else jnp.asarray(np.resize(values, number))
+            for name, values in self.unknowns.items()
+        }
+        fields = np.asarray(self._drawn(operator, 0)[np.arange(number) % (2 * DRAWS)])
+        fields[:, :, [self.fields.index(name) for name in found.fields]] = 0.0
+        whole = np.asarray(_whole(operator, jnp.asarray(channel.points), given, unknowns, jnp.asarray(fields)))
+        finite = np.all(np.isfinite(whole), axis=1)
+        return not np.any(finite) or bool(np.any(whole[finite]))
+
     def _drawn(self, operator: Operator, places: int) -> Float[np.ndarray, "n orders f"]:
-        """Fields and their derivatives: over many decades, then around what is given, then none at all in so many places."""
+        """Fields and their derivatives: over many decades, then around what is given; then, in so many places each, none at
+        all, and fields as they are given that do not vary."""
         orders = np.asarray(operator.orders)
         unit = np.array([one.span for one in self.given]) * np.prod(self.half**-orders, axis=1)[:, None]
         value = np.flatnonzero(np.sum(orders, axis=1) == 0)
@@ -135,7 +175,10 @@ class _Rows:
         for i, one in enumerate(self.given):
             away = self.random.normal(size=DRAWS) * 10 ** self.random.uniform(-CLOSE, 0, DRAWS)
             close[:, value, i] = (one.middle + one.span * away)[:, None]
-        drawn = np.concatenate([far, close, np.zeros((places, *unit.shape))])
+        nothing = np.zeros((places, *unit.shape))
+        even = nothing.copy()
+        even[:, value] = [one.middle or one.span for one in self.given]
+        drawn = np.concatenate([far, close, nothing, even])
         for i in operator.names.positive_columns:
             drawn[:, value, i] = np.where(drawn[:, value, i] == 0, self.given[i].span, np.abs(drawn[:, value, i]))
         return drawn
@@ -145,6 +188,7 @@ class _Rows:
         become smaller."""
         used = np.flatnonzero(np.any(self.rows, axis=0))
         own = self.rows[:, used]
+        own = own / np.maximum(np.max(np.abs(own), axis=0), TINY)  # the unit of an unknown must not decide
         _, values, right = np.linalg.svd(own, full_matrices=len(own) < len(used))
         rank = int(np.sum(values > NOTHING * np.sqrt(len(self.rows))))
         found = np.zeros((len(used) - rank, self.rows.shape[1]))
@@ -190,9 +234,26 @@ def _named(basis: Float[np.ndarray, "n columns"], free: list[str], fields: tuple
         unknowns = tuple(name for i, name in enumerate(free) if has[i] or has[number + i])
         of_fields = tuple(name for i, name in enumerate(fields) if has[2 * number + i])
         shrinks = bool(np.any(has[2 * number + len(fields) :]))
+        logs = np.delete(one, np.s_[number : 2 * number])[has[np.r_[0:number, 2 * number : len(one)]]]
+        together = not np.any(has[number : 2 * number]) and (np.all(logs > 0) or np.all(logs < 0))
         alone = len(unknowns) + len(of_fields) == 1 and not shrinks  # an unknown that hardly matters is no combination
         if (unknowns and not alone) or 0 < len(of_fields) < len(fields):
-            yield Combination(unknowns, of_fields, shrinks)
+            yield Combination(unknowns, of_fields, shrinks, bool(together))
+
+
+@runs_once
+def _whole(
+    operator: Operator,
+    points: Float[Array, "n d"],
+    given: dict[str, Float[Array, " n"]],
+    unknowns: dict[str, Float[Array, " n"]],
+    fields: Float[Array, "n orders f"],
+) -> Float[Array, "n k"]:
+    """An operator of fields and derivatives that are given."""
+    found: Array = jax.vmap(lambda x, own, raw, values: operator(Jet(values, operator.orders), x, raw, own))(
+        points, given, unknowns, fields
+    )
+    return found
 
 
 @runs_once

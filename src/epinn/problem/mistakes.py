@@ -15,7 +15,7 @@ from ..derivatives.operator import at_points
 from ..errors import InputError, warn
 from .channel import Channel
 from .checks import at_place
-from .combinations import free_combinations
+from .combinations import free_combinations, settled_elsewhere
 from .domain import Face
 from .precision import Exact
 from .stated import Stated, stated
@@ -53,8 +53,11 @@ def _check_told(problem: "Problem") -> None:
     them; a warning where only a combination can be told, and the rest is a matter of priors."""
     for found in free_combinations(problem):
         names = _listed(found.names)
-        if not found.shrinks:
-            warn([f"only a combination of {names} can be told, and what is said of each comes from its prior: {SETTLE}."])
+        if not (found.shrinks and found.together):
+            if len(found.names) > 1:
+                warn([f"only a combination of {names} can be told, and what is said of each comes from its prior: {SETTLE}."])
+            continue
+        if settled_elsewhere(problem, found):
             continue
         subject, who = (f"{names} are", "one of them") if len(found.names) > 1 else (f"{names} is", "it")
         together = " of all of them together" if len(found.names) > 1 else ""
