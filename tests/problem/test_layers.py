@@ -49,10 +49,19 @@ def test_equations_with_nothing_in_common_make_none():
         lambda u: u.x - 0.1 * u.xx,
         lambda u: 1e-4 * u.xx + u,  # waves
         lambda u: u.x - 1,
+        lambda u, x: u.xx + u.x / x + 1,  # around an axis
+        lambda u, x: x * u.xx + u.x + x,
+        lambda u, x: (x**2 * u.x).x + x**2,
+        lambda u, x: u.xx + u.x / x - u / x**2,
     ],
 )
 def test_where_none_are_to_be_expected_there_are_none(equation):
     assert walls(equation) == ()
+
+
+def test_there_may_be_some_at_the_other_wall_of_a_pipe():
+    found = walls(lambda u, x: 1e-4 * (u.xx + u.x / x) - u + 1)
+    assert [layer.width for layer in found] == [pytest.approx(1e-2, rel=0.05)] * 2
 
 
 def test_there_are_none_in_time_along_a_circle_or_beside_corners():

@@ -91,6 +91,15 @@ def test_times_may_be_counted_from_long_ago():
         assert not not_met(calm, {"u": 20.0}, {"boundary": 20.0})
 
 
+def test_roundings_beside_a_large_offset_are_nothing_sudden():
+    def solution(x, t):
+        return 101325 + 0.01 * jnp.exp((t - 3) / 4) * jnp.cosh(x / 4)
+
+    fixed = epinn.Dirichlet(solution)
+    assert walls(lambda u: u.t - 4 * u.xx, lambda x: solution(x, 3.0), fixed) == []
+    assert walls(lambda u: u.t - 4 * u.xx - 12, lambda x: solution(x, 3.0), fixed) == [0.0, 10.0]
+
+
 def test_other_sides_of_a_box_are_told_apart():
     domain = epinn.Box(x=(0, 10), y=(0, 1), t=(3, 9))
     boundary = [epinn.Dirichlet(20.0, on="x=0"), epinn.Neumann(0.0, on="x=10"), epinn.Neumann(0.0, on="y")]

@@ -9,7 +9,7 @@ field itself, as in a reaction, they are as large as elsewhere.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import jax.numpy as jnp
 import numpy as np
@@ -25,6 +25,10 @@ from .region import TIME
 if TYPE_CHECKING:
     from .problem import Problem
 
+Key = tuple[Any, ...]  # of what is balanced: equation, fields, derivative
+
+FARTHER = 1 - 2 * (1 - INSIDE)  # twice as far from a wall
+STEADY = 0.75  # of a width there: what is less is a matter of the distance
 THIN = 0.03  # of half a side: layers that are wider need nothing of their own
 THINNEST = 1e-6  # and such as are thinner are taken to be as wide: single precision knows no place better than that
 REACH = 0.7  # of half a side: so near a wall, points are drawn nearer to it
@@ -76,42 +80,56 @@ def layers(problem: "Problem", channels: Sequence[Channel], units: Units) -> tup
     found = []
     for axis in [domain.axis(name) for name in domain.coordinates if name not in problem.periodic]:
         ends = ((domain.lower[axis], 1.0), (domain.upper[axis], -1.0))
-        width, order = min(balance for _, sign in ends for balance in _balances(problem, channels, units, axis, sign))
+        width, order = min(balance for _, sign in ends for balance in _at_wall(problem, channels, units, axis, sign))
         if width < THIN:
             half = (domain.upper[axis] - domain.lower[axis]) / 2
             found += [Layer((axis,), (at,), half, sign, max(width, THINNEST), order) for at, sign in ends]
     return tuple(found)
 
 
-def _balances(
+def _at_wall(
     problem: "Problem", channels: Sequence[Channel], units: Units, axis: int, sign: float
 ) -> Iterator[tuple[float, int]]:
-    """How wide layers at one wall may be, and which derivative is balanced there, by each equation and field; as the middle
-    over random fields has it."""
+    """How wide layers at one wall may be, and which derivative is balanced there. What becomes narrower as one comes nearer to
+    the wall is no layer, but a coefficient that is infinite or zero on it, as 1 / r at an axis."""
     yield 1.0, 0
+    near, far = (_balances(problem, channels, units, axis, sign * away) for away in (INSIDE, FARTHER))
+    yield from (found for key, found in near.items() if found[0] > STEADY * far.get(key, found)[0])
+
+
+def _balances(
+    problem: "Problem", channels: Sequence[Channel], units: Units, axis: int, away: float
+) -> dict[Key, tuple[float, int]]:
+    """The same near one wall, by each equation and field; as the middle over random fields has it."""
     point = np.zeros(problem.domain.dimension)
-    point[axis] = -sign * INSIDE
-    for channel in channels:
+    point[axis] = -away
+    found = dict[Key, tuple[float, int]]()
+    for number, channel in enumerate(channels):
         if channel.kind != "equation" or channel.given or channel.partner is not None or channel.over is not None:
             continue
-        for slopes in slopes_at(channel, point, units, problem):
-            yield from _of_one(channel.operator.orders, slopes, axis)
+        for row, slopes in enumerate(slopes_at(channel, point, units, problem)):
+            of_one = _of_one(channel.operator.orders, slopes, axis)
+            found |= {(number, row, *key): balance for key, balance in of_one.items()}
+    return found
 
 
 def _of_one(
     orders: Sequence[tuple[int, ...]], slopes: Float[np.ndarray, "draws orders f"], axis: int
-) -> Iterator[tuple[float, int]]:
+) -> dict[Key, tuple[float, int]]:
     """The same of one equation."""
     parts = {(order, field): slopes[:, i, field] for i, order in enumerate(orders) for field in range(slopes.shape[-1])}
     largest = max(float(np.max(np.abs(part))) for part in parts.values())
     matter = {key: part for key, part in parts.items() if np.max(np.abs(part)) > NOTHING * largest}
+    found = dict[Key, tuple[float, int]]()
     for field in range(slopes.shape[-1]):
         along = {order[axis]: part for (order, own), part in matter.items() if own == field and sum(order) == order[axis]}
         if (highest := max(along, default=0)) > 1:
             for (order, other), part in matter.items():
                 if sum(order) < highest:
                     may_wave = other == field and not any(order)
-                    yield _width(along[highest], part, highest - order[axis], may_wave), order[axis]
+                    width = _width(along[highest], part, highest - order[axis], may_wave)
+                    found[field, other, order] = (width, order[axis])
+    return found
 
 
 def _width(highest: np.ndarray, lower: np.ndarray, apart: int, may_wave: bool) -> float:

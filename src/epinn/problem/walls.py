@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 EARLY = 1e-9  # of all time,
 ROUNDED = 1e-12  # of when it begins, if that is long after zero,
 EARLIER = 1e-3  # of that
+DIGITS = 1e-14  # of a value: roundings, which are much of what changes in so little time beside a large offset
 LITTLE = 1e-3  # of the terms of a condition: what initial values miss it by matters no more,
 SLOW = 0.05  # nor by what they would miss it, at this rate, after all time
 
@@ -62,13 +63,15 @@ def not_met(problem: "Problem", given: Mapping[str, Any], sizes: Mapping[str, An
     if not early:
         return []
     guessed = problem.solution(Opaque(start)).unknowns
-    missed = [np.abs(left) > LITTLE * sizes[c.name] for c, left in zip(early, _left(early, problem, start), strict=True)]
+    at_rest = _left(early, problem, start)
+    missed = [np.abs(left) > LITTLE * sizes[c.name] for c, left in zip(early, at_rest, strict=True)]
     if (changed := _changed(problem, start, begin, given, guessed)) is not None:
         ways = (_left(channels, problem, changed) for channels in (early, earlier))
+        rounded = _left(early, problem, lambda x: start(x) * (1 + DIGITS))
         for i, (own, before, left, left_before) in enumerate(zip(early, earlier, *ways, strict=True)):
             elapsed = np.asarray(own.points - before.points)[:, in_time, None] / duration
-            with np.errstate(divide="ignore", invalid="ignore"):
-                missed[i] |= np.abs(left - left_before) / elapsed > SLOW * sizes[own.name]
+            rounding = np.abs(rounded[i] - at_rest[i])
+            missed[i] |= np.abs(left - left_before) > SLOW * sizes[own.name] * elapsed + rounding
     found = dict[Place, None]()
     for channel, far in zip(early, missed, strict=True):
         for point in np.asarray(channel.points)[np.any(far, axis=1)]:
