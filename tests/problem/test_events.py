@@ -72,11 +72,12 @@ def test_what_happens_at_one_time_is_one_event_however_it_was_found():
     assert happening(boundary=[step, bend]) == [(0.3, (LEFT, RIGHT))]
 
 
-def test_times_that_are_too_near_are_left_alone():
+def test_times_that_are_too_near_are_one():
     first, second = (
         epinn.Dirichlet(lambda t, at=at: jnp.where(t < at, 20.0, 21.0), on=on) for at, on in ((2.0, "x=0"), (2.0003, "x=10"))
     )
-    assert happening(boundary=[first, second]) == []
+    third = lambda u, t: u.t - u.xx - jnp.where(t < 4, 0.0, 1.0)  # noqa: E731
+    assert happening(third, [first, second]) == [(2.0, (LEFT, RIGHT)), (4.0, (LEFT, RIGHT))]
 
 
 def test_a_short_pulse_has_a_beginning_and_an_end():

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 MOST = 16  # times
 SAME = 2e-6  # of all time: what is nearer together happens at one time, that was found in two ways
-APART = 1e-4  # of all time: between times that are nearer together, no window can be joined to others
+APART = 1e-4  # of all time: no window can be joined to others between times that are nearer, and the first of them counts
 DIGITS = 11  # of the length of time, to which one is known
 
 Wall = tuple[int, float]  # the coordinate that it is across, and where
@@ -49,9 +49,13 @@ def events(problem: "Problem", channels: Sequence[Channel], units: Units) -> tup
         return ()
     begin, end = (ends[domain.axis(TIME)] for ends in (domain.lower, domain.upper))
     every = [*_in_targets(problem, domain), *_in_operators(problem, domain, channels, units)]
-    found = _merged(sorted(every, key=lambda event: event.time), SAME * (end - begin))
-    apart = np.diff([begin, *(event.time for event in found), end])
-    return tuple(found) if len(found) <= MOST and np.min(apart) > APART * (end - begin) else ()
+    found = list[Event]()
+    for event in _merged(sorted(every, key=lambda event: event.time), SAME * (end - begin)):
+        if found and event.time - found[-1].time <= APART * (end - begin):
+            found[-1] = Event(found[-1].time, tuple(sorted({*found[-1].walls, *event.walls})))
+        elif min(event.time - begin, end - event.time) > APART * (end - begin):
+            found.append(event)
+    return tuple(found) if len(found) <= MOST else ()
 
 
 def _merged(found: Sequence[Event], near: float) -> list[Event]:
