@@ -40,6 +40,32 @@ def test_derivatives_are_those_of_nested_differentiation(made):
             np.testing.assert_allclose(jet[order], function(x), rtol=1e-9, atol=1e-12)
 
 
+def later():
+    """From where something happens in the middle of time."""
+    return directions(True, at=(-1.0, -0.2))
+
+
+@pytest.mark.parametrize("time", [-0.7, 0.3])
+def test_so_are_those_of_what_happens_later(time):
+    with jax.enable_x64(True):
+        shown, x = later(), jnp.asarray([-0.4, time])
+        jet = shown(Jet.variable(x, ORDERS))
+        assert jet[0, 0].shape == (shown.size,) == (4,)
+        for order in ORDERS:
+            function = shown
+            for axis in itertools.chain.from_iterable([axis] * n for axis, n in enumerate(order)):
+                function = slope(function, axis)
+            np.testing.assert_allclose(jet[order], function(x), rtol=1e-9, atol=1e-12)
+
+
+def test_before_it_happens_all_is_as_it_is_far_away_from_there():
+    with jax.enable_x64(True):
+        before, after, away = (later()(jnp.asarray(x)) for x in ([-1.0, -0.7], [-0.5, -0.2 + 1e-9], [-0.4, -0.7]))
+    np.testing.assert_allclose(before[:2], 1.0)
+    np.testing.assert_allclose(after[:2], 1.0, atol=1e-6)
+    np.testing.assert_allclose(away, [1.0, 1.0, 0.6 / np.sqrt(1 + 0.6**2), 0.0], atol=1e-9)
+
+
 @pytest.mark.parametrize("in_time", [False, True])
 def test_all_but_the_distance_is_the_same_along_a_direction(in_time):
     with jax.enable_x64(True):

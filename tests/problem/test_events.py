@@ -102,7 +102,7 @@ def test_every_component_of_a_target_is_followed():
     assert Scales.of(problem).events == (pytest.approx(2.5),)
 
 
-def test_unknowns_are_for_others():
+def test_with_unknowns_no_window_ends_there():
     problem = epinn.Problem(
         epinn.Box(x=(0, 10), t=(0, 6)),
         lambda u, t, k: u.t - k * u.xx - jnp.where(t < 2.5, 0.0, 1.0),
@@ -111,7 +111,9 @@ def test_unknowns_are_for_others():
         data=epinn.Data([[5.0, 3.0]], [21.0]),
         unknowns={"k": 1.0},
     )
-    assert Scales.of(problem).events == ()
+    scales = Scales.of(problem)
+    assert scales.events == ()
+    assert {fan.at for fan in scales.fans} == {(0.0, 2.5), (10.0, 2.5)}
 
 
 def test_times_may_be_counted_from_long_ago():

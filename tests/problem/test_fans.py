@@ -34,7 +34,7 @@ def fans(problem):
     with jax.enable_x64(True):
         units = Units(jnp.asarray(lower + upper) / 2, jnp.asarray(upper - lower) / 2, 0 * one, one, {})
         sizes = {condition.label: 1.0 for condition in problem.conditions}
-        return found_fans(problem, contradictions(problem), (), problem.channels(0), units, sizes)
+        return found_fans(problem, contradictions(problem), (), problem.channels(0), units, sizes, in_windows=True)
 
 
 def test_a_rod_that_is_suddenly_heated_has_one_and_diffusion_is_its_measure():
@@ -71,6 +71,24 @@ def test_a_network_that_is_trained_among_measurements_is_shown_directions_from_t
     away = np.abs(np.asarray(equation.points) + 1)  # in the coordinates of the network the corner is at -1, -1
     assert np.min(away[:, 0] ** 2 + away[:, 1]) < 1e-3
     assert np.all(away.max(axis=1) > 0)
+
+
+def test_what_happens_later_is_shown_where_it_happens_if_time_is_taken_as_a_whole():
+    readings = epinn.Data([[0.01, 30.0]], [300.0], sigma=0.5, field="T")
+    late = [
+        epinn.Dirichlet(lambda t: jnp.where(t < 20, 293.0, 473.0), on="x=min", field="T"),
+        epinn.Dirichlet(293.0, on="x=max", field="T"),
+    ]
+    scales = Scales.of(rod(boundary=late, data=readings))
+    assert [fan.at for fan in scales.fans] == [(0.0, pytest.approx(20.0))]
+    assert scales.ends == ()
+    assert Scales.of(rod(boundary=late)).ends == (pytest.approx(20.0),)
+    assert scales.directions.size == 4
+    equation, *_ = scales.channels(rod(boundary=late, data=readings), 0)
+    (fan,), points = scales.fans, np.asarray(scales.units.outside(equation.points))
+    near = np.asarray(fan.squared_distance(jnp.asarray(points))) < 0.01
+    assert np.sum(near & (points[:, 1] > 20)) > 10  # 2 of those that are spread evenly
+    assert np.all(np.asarray(fan.growth(jnp.asarray(points)))[points[:, 1] < 19.99] == 0)
 
 
 def test_a_plate_at_rest_has_directions_in_space_alike_along_both_coordinates():

@@ -4,7 +4,8 @@ Where a wall is suddenly heated, or a hot edge meets a cold one, a field takes a
 no smooth function of the coordinates, but it is one of the direction and the distance: they are what a network is shown as
 well. With time, the distance is that which diffusion goes; a direction is then a constant x / sqrt(t), the similarity variable.
 
-The simplest field that goes from one value to the other is among what is shown: an angle, or the error function.
+The simplest field that goes from one value to the other is among what is shown: an angle, or the error function. If it happens
+later, the time since then is shown as well, which is nothing before: fields may bend in time at that moment.
 
 Next to a wall at which a field may end steeply, it is the distance that is shown, stretched: every layer that is not thinner
 than the thinnest one is a smooth function of that.
@@ -22,6 +23,7 @@ from jaxtyping import Array
 from .activation import Activation, by_nesting
 from .jet import Jet, Value, activate, join
 
+ROUNDED = 1e-6  # of half of all time: a coordinate may be before the beginning by so much
 TINY = 1e-12  # the square of a distance below which all directions are the same
 
 
@@ -59,7 +61,11 @@ class Directions(eqx.Module):
     @property
     def size(self) -> int:
         """How many numbers they are."""
-        return sum(1 if len(axes) == 1 else 3 if in_time else 4 for axes, in_time in zip(self.axes, self.in_time, strict=True))
+        return sum(1 if len(axes) == 1 else 3 + self._is_later(i) if self.in_time[i] else 4 for i, axes in enumerate(self.axes))
+
+    def _is_later(self, corner: int) -> bool:
+        """Whether it is at a time when time has begun already."""
+        return self.in_time[corner] and self.at[corner][1] > -1 + ROUNDED
 
     @property
     def in_words(self) -> str:
@@ -76,13 +82,17 @@ class Directions(eqx.Module):
         if len(axes) == 1:
             stretched: Value = activate(ARCSINH, (_part(x, axes[0]) - at[0]) * by[0]) * by[1]
             return stretched
-        places = zip(axes, at, strict=True)
-        first, second = ((_part(x, axis) - at) * by[i] for i, (axis, at) in enumerate(places))
+        first, second = (_part(x, axis) - place for axis, place in zip(axes, at, strict=True))
+        first = first * by[0]
         if self.in_time[corner]:
-            spread = _not_negative(second) + TINY
+            since = _not_negative(second)
+            spread = since * by[1] + TINY
             inverse = activate(INVERSE_ROOT, square := first * first + spread)
-            between = activate(ERF, first * activate(INVERSE_ROOT, spread))
-            return join([first * inverse, between, _distance(square, inverse)])
+            across = join([first * inverse, activate(ERF, first * activate(INVERSE_ROOT, spread))])
+            if self._is_later(corner):
+                return join([_one_before(second, across), _distance(square, inverse), since])
+            return join([across, _distance(square, inverse)])
+        second = second * by[1]
         inverse = activate(INVERSE_ROOT, square := first * first + second * second + TINY)
         across, along = first * inverse, second * inverse
         half = along * activate(INVERSE_ROOT, (across + 1.0) * (across + 1.0))
@@ -103,5 +113,14 @@ def _part(x: Value, axis: int) -> Value:
 def _not_negative(time: Value) -> Value:
     """Time since a corner, which a coordinate may be before by its rounding."""
     if isinstance(time, Jet):
-        return Jet(time.stack.at[..., 0, :].max(0.0), time.orders)
+        since = jnp.where(time.stack[..., :1, :] < -ROUNDED, 0.0, time.stack)
+        return Jet(since.at[..., 0, :].max(0.0), time.orders)
     return jnp.maximum(time, 0.0)
+
+
+def _one_before(time: Value, across: Value) -> Value:
+    """What is shown across a corner; before anything happens there, the same as far away from it."""
+    if isinstance(time, Jet) and isinstance(across, Jet):
+        far = jnp.zeros_like(across.stack).at[..., 0, :].set(1.0)
+        return Jet(jnp.where(time.stack[..., :1, :] < 0, far, across.stack), across.orders)
+    return jnp.where(time < 0, jnp.ones_like(across), across)

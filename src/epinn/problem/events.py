@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import jax.numpy as jnp
 import numpy as np
 
 from ..derivatives.units import Units
@@ -40,12 +41,10 @@ class Event:
 
 
 def events(problem: "Problem", channels: Sequence[Channel], units: Units) -> tuple[Event, ...]:
-    """All of them, in targets that are functions and in operators that look at the time; the channels are those of the problem
-    in the user's units."""
+    """All of them, in targets that are functions and in operators that look at the time, with every unknown at its guess; the
+    channels are those of the problem in the user's units."""
     domain = problem.domain
     if not isinstance(domain, Box) or TIME not in domain.coordinates or not domain.space or any(domain.breaks):
-        return ()
-    if problem.parameters:
         return ()
     begin, end = (ends[domain.axis(TIME)] for ends in (domain.lower, domain.upper))
     every = [*_in_targets(problem, domain), *_in_operators(problem, domain, channels, units)]
@@ -89,11 +88,12 @@ def _in_targets(problem: "Problem", domain: Box) -> Iterator[Event]:
 
 def _in_operators(problem: "Problem", domain: Box, channels: Sequence[Channel], units: Units) -> Iterator[Event]:
     in_time = domain.axis(TIME)
+    guesses = {name: jnp.asarray(unknown.guess or 1.0, float) for name, unknown in problem.parameters.items()}
     for condition, channel in zip(problem.conditions, channels, strict=False):
         if not isinstance(condition, Equation | Boundary) or not looks_at_its_place(channel):
             continue
         walls = _walls(problem, condition.on if isinstance(condition, Boundary) else None)
-        yield from (Event(time, walls) for time in places_along([channel.operator], in_time, domain, units, {}, MOST))
+        yield from (Event(time, walls) for time in places_along([channel.operator], in_time, domain, units, guesses, MOST))
 
 
 def _walls(problem: "Problem", on: str | None = None) -> tuple[Wall, ...]:

@@ -81,6 +81,7 @@ class Fan:
         nearer = (NEAREST + (1 - NEAREST) * near**3) / near
         moved = jnp.asarray(self.at) + away * nearer**power
         may_move = near < 1 if face not in self.axes else (near < 1) & (away[:, [self.axes.index(face)]] == 0)
+        may_move &= away[:, 1:] >= 0 if self.in_time else True  # before it happens, nothing does
         return points.at[:, axes].set(jnp.where(may_move, moved, points[:, axes]))
 
     def squared_distance(self, points: Float[Array, "n d"]) -> Float[Array, " n"]:
@@ -92,7 +93,8 @@ class Fan:
 
     def growth(self, points: Float[Array, "n d"]) -> Float[Array, " n"]:
         """How many times as large the terms of an equation may be at some points as elsewhere."""
-        return 1 / (self.squared_distance(points) + ROUNDED)
+        found: Array = 1 / (self.squared_distance(points) + ROUNDED)
+        return jnp.where(points[:, self.axes[1]] < self.at[1], 0.0, found) if self.in_time else found
 
 
 def fans(
@@ -102,10 +104,12 @@ def fans(
     channels: Sequence[Channel],
     units: Units,
     sizes: Mapping[str, Any],
+    in_windows: bool,
 ) -> tuple[Fan, ...]:
     """All corners of a problem as fans, with the places at which its initial values jump or bend, or do not meet what holds at
-    the boundary from then on, and with those at which something happens later: windows of time begin there. None if one of
-    them is no fan. The channels are those of the problem in the user's units, and the sizes those of their terms."""
+    the boundary from then on, and with those at which something happens later: there if time is taken as a whole, and if it may
+    be solved in windows, where these begin. None if one of them is no fan. The channels are those of the problem in the user's
+    units, and the sizes those of their terms."""
     if not isinstance(problem.domain, Box) or problem.networks or any(problem.domain.breaks):
         return ()
     domain = problem.domain
@@ -113,7 +117,8 @@ def fans(
     times: dict[Place, tuple[float, ...]] = {place: place[1][1:] for place in at_first}
     for event in later:
         for axis, at in event.walls:
-            place = ((axis, domain.axis(TIME)), (at, domain.lower[domain.axis(TIME)]))
+            begin = domain.lower[domain.axis(TIME)] if in_windows else event.time
+            place = ((axis, domain.axis(TIME)), (at, begin))
             times[place] = (*times.get(place, ()), event.time)
     if len(times) > MOST:
         return ()

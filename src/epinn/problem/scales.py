@@ -76,16 +76,16 @@ class Scales(eqx.Module):
             periods = () if breaks else search.periods(found.sizes)
             lift = None if breaks or not hard else search.lift(found)
             corners = contradictions(problem)
-            later = () if breaks or not search.is_exact else events(problem, search.channels, found.units)
-            spread = () if breaks else fans(problem, corners, later, search.channels, found.units, found.sizes)
+            later = () if breaks else events(problem, search.channels, found.units)
+            in_windows = search.is_exact and not problem.parameters  # or without training, all at once
+            spread = () if breaks else fans(problem, corners, later, search.channels, found.units, found.sizes, in_windows)
             thin = () if breaks or corners or spread else layers(problem, search.channels, found.units)
             on_host = jax.tree.map(np.asarray, dataclasses.replace(found, lift=lift))
         if breaks:  # there are conditions where zones meet, which have sizes too
             return dataclasses.replace(cls.of(problem.broken(breaks), hard=hard), breaks=breaks)
-        times = tuple(sorted({event.time for event in later}))
+        times = tuple(sorted({event.time for event in later})) if in_windows else ()
         rounded: Scales = jax.tree.map(lambda leaf: jnp.asarray(leaf, float), on_host)
-        # where all is exact, training is not the first thing that is tried
-        shown = bool(spread) and not search.is_exact and not problem.points.resample
+        shown = bool(spread) and not in_windows and not problem.points.resample  # elsewhere, training is not what comes first
         found = dataclasses.replace(rounded, periods=periods, corners=corners, fans=spread, events=times, layers=thin)
         return found.with_directions() if shown else found
 
