@@ -87,7 +87,7 @@ def test_what_happens_later_is_shown_where_it_happens_if_time_is_taken_as_a_whol
     equation, *_ = scales.channels(rod(boundary=late, data=readings), 0)
     (fan,), points = scales.fans, np.asarray(scales.units.outside(equation.points))
     near = np.asarray(fan.squared_distance(jnp.asarray(points))) < 0.01
-    assert np.sum(near & (points[:, 1] > 20)) > 10  # 2 of those that are spread evenly
+    assert np.sum(near & (points[:, 1] > 20)) > 10  # of those that are spread evenly, none is
     assert np.all(np.asarray(fan.growth(jnp.asarray(points)))[points[:, 1] < 19.99] == 0)
 
 
