@@ -120,7 +120,9 @@ def _not_negative(time: Value) -> Value:
 
 def _one_before(time: Value, across: Value) -> Value:
     """What is shown across a corner; before anything happens there, the same as far away from it."""
-    if isinstance(time, Jet) and isinstance(across, Jet):
+    if isinstance(across, Jet):
+        assert isinstance(time, Jet)  # as what is made of it
         far = jnp.zeros_like(across.stack).at[..., 0, :].set(1.0)
         return Jet(jnp.where(time.stack[..., :1, :] < 0, far, across.stack), across.orders)
+    assert not isinstance(time, Jet)
     return jnp.where(time < 0, jnp.ones_like(across), across)
