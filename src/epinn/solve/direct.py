@@ -21,7 +21,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from ..derivatives.composed import Pieces
-from ..derivatives.network import AbstractNetwork, Frozen, Solution
+from ..derivatives.network import MLP, AbstractNetwork, Frozen, Solution, double
 from ..derivatives.random_units import RandomUnits
 from ..derivatives.staged import Stage, Staged
 from ..problem.domain import CLEAR
@@ -41,12 +41,19 @@ from .windows import FIRST, boxes
 
 ENOUGH = 1e-4  # of the scale of a field: a window that is off by less is done,
 EASY = 1e-6  # and if it is off by less than that, the next one may be longer
-LONGER, CAREFULLY = 1.6, 1.15  # times as long, the latter after one that was too long
+LONGER, CAREFULLY, BOLDER = (
+    1.6,
+    1.15,
+    1.1,
+)  # times as long, the second one after one that was too long; and how that grows again
 SHORTER = 0.6  # times as long as that
-MOST = 100  # windows, with those that were too long
+MOST = 200  # windows, with those that were too long
 STRICT = 0.01  # times the tolerance that training would begin with: what is given holds, and leads the way from there
 MANY = 16  # Jacobians: a window begins far from its solution, and each of them is small
-SHORTEST, IN_SPACE = 512, 32  # windows, if all were as long as the shortest one; the latter where there is space as well, in
+SHORTEST, IN_SPACE = (
+    1 << 14,
+    32,
+)  # windows, if all were as long as the shortest one; the latter where there is space as well, in
 # which shorter times make nothing finer
 BRINGS = 0.7  # of the error, or less, a shorter window must be off by
 LEAST_TICKS = 8  # of a window: all time has as many as a power of two, so that where windows end is not rounded in single
@@ -54,6 +61,7 @@ LEAST_TICKS = 8  # of a window: all time has as many as a power of two, so that 
 LEAST_CLEAR = 16  # times what points keep away from where windows meet: a window is longer, and so is what is left for the next
 ASIDE = 1e-8  # of all time: so near a jump, nobody asks on which side of it a point is
 PART = 0.5  # of the units that there would be for all time: a window has less to say
+RIPPLE = 0.01  # of an untrained network is left where a window begins with what the one before ended with: something to improve
 THROUGH = 2.0  # half a side of the box, squared
 WORK = 240  # operations for every unit, cubed, that a window takes: factors of six Jacobians or so
 
@@ -116,6 +124,7 @@ def solved_in_windows(task: Task, scales: Sequence[Scales], point_keys: Keys, ne
         windows.append(window)
         last_off = np.inf
         begin, length = end, (end - begin) * (growth if off < EASY else 1.0)
+        growth = min(LONGER, growth * BOLDER)
         if begin in jumps:
             length, growth = early, LONGER
         if begin >= last:
@@ -128,10 +137,12 @@ def solved_in_windows(task: Task, scales: Sequence[Scales], point_keys: Keys, ne
 def _solved(task: Task, own: Stretch, before: Solution | None, networks: Solution, keys: Keys) -> _Window:
     """What begins with the end of the window before, if there is one, on the same untrained networks."""
     size = len(own.problems)
-    alone = zip(own.problems, unstack(networks, size), own.scales, strict=True)
-    untrained = stack(
-        [problem.solution(_with_own_directions(one.network, scales), scales.units) for problem, one, scales in alone]
-    )
+    alone = list(zip(own.problems, unstack(networks, size), own.scales, strict=True))
+    begun = [_with_own_directions(one.network, scales) for _, one, scales in alone]
+    if before is not None and own.problems[0].domain.dimension == 1:
+        begun = [_from_the_end(network, solution) for network, solution in zip(begun, unstack(before, size), strict=True)]
+    made_of = zip(own.problems, begun, own.scales, strict=True)
+    untrained = stack([problem.solution(network, scales.units) for problem, network, scales in made_of])
     with jax.enable_x64(True):  # what a window ends with is known to more digits than single precision has
         guessed = first_guess(own.channels(before), untrained)
         channels = unstack(tuple(c if c.kind == "equation" else c.with_sigma(STRICT * c.sigma) for c in guessed), size)
@@ -149,6 +160,18 @@ def _with_own_directions(network: AbstractNetwork, scales: Scales) -> AbstractNe
     if scales.directions is None:
         return network
     made: AbstractNetwork = eqx.tree_at(lambda n: n.directions.by, network, scales.directions.by)
+    return made
+
+
+def _from_the_end(network: AbstractNetwork, before: Solution) -> AbstractNetwork:
+    """The network close to what the window before has ended with, in problems in time alone: from anywhere else, Newton's
+    method hardly finds what comes to rest much faster than a window is long."""
+    if not isinstance(network, MLP):
+        return network
+    with jax.enable_x64(True):
+        last = np.asarray(double(before).network(jnp.ones(1)))
+    weights, bias = RIPPLE * network.weights[-1], jnp.asarray(last / network.output_scale, network.biases[-1].dtype)
+    made: AbstractNetwork = eqx.tree_at(lambda n: (n.weights[-1], n.biases[-1]), network, (weights, bias))
     return made
 
 
