@@ -3,6 +3,7 @@
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
 
 import epinn
 from epinn.derivatives.composed import Pieces
@@ -56,6 +57,34 @@ def test_what_grows_from_next_to_nothing_is_followed():
     network = first_stage(pinn.solution.network)
     assert isinstance(network, Pieces)
     assert len(windows_of(pinn.solution)["t"]) > 0
+
+
+@pytest.mark.slow
+def test_a_fuel_that_ignites_and_is_burned_at_once_is_followed():
+    """Nothing happens for 15 ms, all of it in 0.05 ms, and nothing more: a window is as short as that, and then long again."""
+    factor, activation, heat = 1e8, 1.2e4, 900.0
+
+    def rates(_, state):
+        burned = factor * state[1] * np.exp(-activation / state[0])
+        return [heat * burned, -burned]
+
+    problem = epinn.Problem(
+        domain=epinn.Box(t=(0, 0.06)),
+        equation={
+            "heat": lambda T, c: T.t - heat * factor * c * jnp.exp(-activation / T),
+            "fuel": lambda T, c: c.t + factor * c * jnp.exp(-activation / T),
+        },
+        initial=[epinn.Initial(700.0, field="T"), epinn.Initial(1.0, field="c")],
+        fields=("T", "c"),
+    )
+    pinn = epinn.fit(problem, key=0)
+    assert is_untrained(pinn.solution.network)
+    times = np.linspace(0, 0.06, 301)
+    exact = solve_ivp(rates, (0, 0.06), [700.0, 1.0], t_eval=times, method="Radau", rtol=1e-10, atol=1e-12).y.T
+    assert np.max(np.abs(np.asarray(pinn(times)) - exact) / [900.0, 1.0]) < 1e-5
+    lengths = np.diff([0.0, *windows_of(pinn.solution)["t"], 0.06])
+    assert min(lengths) < 0.01 * 0.06
+    assert lengths[-1] > 10 * min(lengths)
 
 
 def test_a_front_too_steep_for_random_units_is_left_to_a_network():
