@@ -160,7 +160,7 @@ class _Rows:
         }
         fields = np.asarray(self._drawn(operator, 0)[np.arange(number) % (2 * DRAWS)])
         fields[:, :, [self.fields.index(name) for name in found.fields]] = 0.0
-        whole = np.asarray(_whole(operator, jnp.asarray(channel.points), given, unknowns, jnp.asarray(fields)))
+        whole = np.asarray(_changes(operator, jnp.asarray(channel.points), given, unknowns, jnp.asarray(fields))[0])
         finite = np.all(np.isfinite(whole), axis=1)
         return not np.any(finite) or bool(np.any(whole[finite]))
 
@@ -239,21 +239,6 @@ def _named(basis: Float[np.ndarray, "n columns"], free: list[str], fields: tuple
         alone = len(unknowns) + len(of_fields) == 1 and not shrinks  # an unknown that hardly matters is no combination
         if (unknowns and not alone) or 0 < len(of_fields) < len(fields):
             yield Combination(unknowns, of_fields, shrinks, bool(together))
-
-
-@runs_once
-def _whole(
-    operator: Operator,
-    points: Float[Array, "n d"],
-    given: dict[str, Float[Array, " n"]],
-    unknowns: dict[str, Float[Array, " n"]],
-    fields: Float[Array, "n orders f"],
-) -> Float[Array, "n k"]:
-    """An operator of fields and derivatives that are given."""
-    found: Array = jax.vmap(lambda x, own, raw, values: operator(Jet(values, operator.orders), x, raw, own))(
-        points, given, unknowns, fields
-    )
-    return found
 
 
 @runs_once
